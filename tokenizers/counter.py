@@ -1,0 +1,49 @@
+"""What a counter is, and what it says of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, Protocol, runtime_checkable
+
+Kind = Literal["exact", "reconstructed", "calibrated", "heuristic"]
+"""How good a count is, best first.
+
+exact: what the named tokenizer itself produces. reconstructed: a rule that reproduces the
+provider's published counts. calibrated: an estimate with a measured error. heuristic: a rule of
+thumb without one.
+"""
+
+WARNINGS: dict[str, str] = {
+    "uncalibrated": "no measured error stands behind this estimate, so it has no interval",
+    "lone_surrogate": "a lone surrogate is not a character; it was counted as U+FFFD",
+    "assumed_tokenizer": "the provider has not published which tokenizer this model uses",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many tokens one text is, under which tokenizer, and how good that number is.
+
+    ``estimate`` is the exact rational value of a rule of thumb, of which ``tokens`` is the ceiling;
+    money is computed from it. ``interval`` is ``None`` where the count is exact or nothing measured
+    backs one. ``fingerprint`` identifies the tokenizer's vocabulary, pattern and special tokens.
+    """
+
+    tokens: int
+    tokenizer: str
+    fingerprint: str
+    kind: Kind
+    estimate: Fraction | None = None
+    interval: tuple[int, int] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Counter(Protocol):
+    """Anything that counts tokens. It must give a count for every ``str``, and never raise."""
+
+    @property
+    def name(self) -> str: ...
+
+    def count(self, text: str) -> Count: ...
