@@ -20,6 +20,8 @@ from .usage import MODALITIES, Usage
 VARIANTS = ("batch", "flex", "priority", "fast")
 """Ways to be served at another price; one at most."""
 
+_KINDS = tuple((kind, f"input_{kind}", f"cache_read_{kind}", f"output_{kind}") for kind in MODALITIES)
+
 Quantity = int | Fraction
 
 
@@ -111,7 +113,7 @@ class CostResult:
         }
 
 
-def price_usage(
+def price_usage(  # noqa: PLR0913 - options, each by its name
     usage: Usage,
     model: str | None = None,
     *,
@@ -165,7 +167,7 @@ def price_usage(
     )
 
 
-def price_report(
+def price_report(  # noqa: PLR0913 - options, each by its name
     report: object,
     model: str | None = None,
     *,
@@ -223,9 +225,9 @@ def make_bill(price: Price, counts: Mapping[str, Quantity | None], requests: int
         lines.append(_line(unit, quantity, rate, TOKENS_PER_PRICE))
         if note := price.notes.get(unit):
             warnings.append(note)
-    for kind in MODALITIES[1:]:
-        if counts.get(f"input_{kind}") and f"input_{kind}" not in rates:
-            warnings.append(f"billed_as_text: no price for input_{kind} is known; billed as input, as text is")
+    for unit in ("input_image", "input_video"):
+        if counts.get(unit) and unit not in rates:
+            warnings.append(f"billed_as_text: no price for {unit} is known; billed as input, as text is")
     if searches := counts.get("web_searches"):
         lines.append(_line("web_searches", searches, price.per_thousand.get("web_searches"), EVENTS_PER_PRICE))
     if fee := price.per_thousand.get("requests"):
@@ -275,30 +277,28 @@ def _split(counts: Mapping[str, Quantity | None], rates: Mapping[str, Decimal]) 
         return
     read, written = counts.get("cache_read") or 0, counts.get("cache_write") or 0
     long = counts.get("cache_write_1h") or 0
-    plain_input, plain_read = input - read - written, read
+    reasoning = (counts.get("reasoning") or 0) if "reasoning" in rates else 0
+    plain_input, plain_read, plain_output = input - read - written, read, output - reasoning
     parts: list[tuple[str, Quantity]] = []
-    for kind in MODALITIES:
-        of_kind = counts.get(f"input_{kind}") or 0
+    for kind, sent, cached_kind, received in _KINDS:
+        if of_kind := counts.get(received):
+            plain_output -= of_kind
+            parts.append((received, of_kind))
+        of_kind = counts.get(sent)
         # Pictures without a price of their own are billed as text, by OpenAI and Google alike; sound is dearer.
-        if not of_kind or (kind != "audio" and f"input_{kind}" not in rates):
+        if not of_kind or (kind != "audio" and sent not in rates):
             continue
-        cached = counts.get(f"cache_read_{kind}")
+        cached = counts.get(cached_kind)
         if cached is None:
             if read:
                 raise TokengapError(
                     f"ambiguous usage: {read} tokens are cached and {of_kind} are {kind}, but not how many are both; "
-                    f"say so in cache_read_{kind}"
+                    f"say so in {cached_kind}"
                 )
             cached = 0
         plain_input -= of_kind - cached
         plain_read -= cached
-        parts += [(f"input_{kind}", of_kind - cached), (f"cache_read_{kind}", cached)]
-    reasoning = counts.get("reasoning") or 0 if "reasoning" in rates else 0
-    plain_output = output - reasoning
-    for kind in MODALITIES:
-        of_kind = counts.get(f"output_{kind}") or 0
-        plain_output -= of_kind
-        parts.append((f"output_{kind}", of_kind))
+        parts += [(sent, of_kind - cached), (cached_kind, cached)]
     if plain_input < 0 or plain_read < 0 or plain_output < 0:
         raise TokengapError(f"contradictory usage: the parts of input ({input}) or output ({output}) exceed it")
     first = [

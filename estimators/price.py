@@ -46,7 +46,9 @@ ABSURD = Decimal(10_000)
 """A price of this much per million tokens is refused as a mistaken unit: the dearest model known costs
 600 USD (o1-pro's output, 2026-11), and a price a thousand tokens read as one a million is off by 1,000."""
 
-_SMALL_UNITS = frozenset("ARS CLP COP HUF IDR INR IQD IRR JPY KRW LAK LBP MMK NGN PKR RUB TZS UGX UZS VND".split())
+_SMALL_UNITS = frozenset(
+    ("ARS", "CLP", "COP", "HUF", "IDR", "INR", "IRR", "JPY", "KRW", "NGN", "PKR", "RUB", "TZS", "UGX", "UZS", "VND")
+)
 """Currencies worth under two US cents, for which a sound price has more digits."""
 
 _NAMES = {unit: unit for unit in (*TOKEN_UNITS, *EVENT_UNITS)} | {"in": "input", "out": "output"}
@@ -208,7 +210,8 @@ def check_rate(rate: Decimal, currency: str, where: str) -> Decimal:
         raise TokengapError(f"bad {where}: {rate} is not a non-negative amount")
     if rate >= ABSURD * (10_000 if currency in _SMALL_UNITS else 1):
         raise TokengapError(
-            f"bad {where}: prices are per million tokens, and {plain(rate)} {currency} is absurdly high; is its unit right?"
+            f"bad {where}: prices are per million tokens, and {plain(rate)} {currency} is absurdly high; "
+            "is its unit right?"
         )
     return rate
 

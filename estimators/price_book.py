@@ -45,6 +45,16 @@ class Entry:
         return any(glob.match(name) for glob in self.models for name in names)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question put to a book."""
+
+    model: str
+    provider: str | None
+    as_of: datetime
+    variant: str | None
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
     """The entries of one price file, in its order; the first that holds wins."""
@@ -85,46 +95,46 @@ class PriceBook:
         Raises UnknownNameError, with the nearest names, for a model that no layer has; TokengapError
         for a variant that the layer which prices the model does not have.
         """
-        return self._price(model, provider, as_of, variant, 0, ())
+        return self._price(_Asked(model, provider, as_of, variant), 0, ())
 
-    def _price(
-        self, model: str, provider: str | None, as_of: datetime, variant: str | None, first: int, used: tuple[int, ...]
-    ) -> Price:
+    def _price(self, asked: _Asked, first: int, used: tuple[int, ...]) -> Price:
+        """The price by the entries from ``first`` on; ``used`` are the multiples it is the base of."""
         passed: Entry | None = None
-        if self._entries:
-            names, providers = self._identity(model, provider)
-            for index in range(first, len(self._entries)):
-                layer, entry = self._entries[index]
-                if used[-1:] == (index,) or not entry.holds(names, providers, as_of):
-                    continue
-                if entry.multiplier is not None and entry.variant in (None, variant):
-                    if index in used:
-                        raise TokengapError(f"{entry.where}: these prices are multiples of each other in a circle")
-                    if entry.base:
-                        base = self._base(entry, as_of, variant, (*used, index))
-                    else:
-                        base = self._price(model, provider, as_of, variant, index + 1, (*used, index))
-                    return _multiple(base, entry.multiplier, _source(layer, entry, model, as_of, base.source))
-                if entry.price is not None and entry.variant == variant:
-                    return replace(entry.price, source=_source(layer, entry, model, as_of), variant=variant)
-                passed = passed or entry
+        names, providers = self._identity(asked) if self._entries else ((), frozenset())
+        for index in range(first, len(self._entries)):
+            layer, entry = self._entries[index]
+            if used[-1:] == (index,) or not entry.holds(names, providers, asked.as_of):
+                continue
+            if entry.multiplier is not None and entry.variant in (None, asked.variant):
+                if index in used:
+                    raise TokengapError(f"{entry.where}: these prices are multiples of each other in a circle")
+                base = self._base(asked, entry, index, used)
+                return _multiple(base, entry.multiplier, _source(layer, entry, asked, base.source))
+            if entry.price is not None and entry.variant == asked.variant:
+                return replace(entry.price, source=_source(layer, entry, asked), variant=asked.variant)
+            passed = passed or entry
         if passed:
-            which = f"{variant} price" if variant else "price without a variant"
-            raise TokengapError(f"{passed.where} prices {model!r}, but has no {which} of it; add one, with variant")
+            which = f"{asked.variant} price" if asked.variant else "price without a variant"
+            raise TokengapError(f"{passed.where} prices {asked.model!r}, but has no {which} of it; add one")
         from . import price_table
 
-        return price_table.price_at(self.table, price_table.find(self.table, model, provider), as_of, variant)
+        found = price_table.find(self.table, asked.model, asked.provider)
+        return price_table.price_at(self.table, found, asked.as_of, asked.variant)
 
-    def _base(self, entry: Entry, as_of: datetime, variant: str | None, used: tuple[int, ...]) -> Price:
+    def _base(self, asked: _Asked, entry: Entry, index: int, used: tuple[int, ...]) -> Price:
+        """The price that an entry is a multiple of."""
+        if entry.base is None:
+            return self._price(asked, index + 1, (*used, index))
         try:
-            return self._price(entry.base or "", None, as_of, variant, 0, used)
+            return self._price(replace(asked, model=entry.base, provider=None), 0, (*used, index))
         except UnknownNameError as error:
             raise TokengapError(f"{entry.where}.base: {error}") from None
 
-    def _identity(self, model: str, provider: str | None) -> tuple[tuple[str, ...], frozenset[str]]:
+    def _identity(self, asked: _Asked) -> tuple[tuple[str, ...], frozenset[str]]:
         """The names and providers that a price file may know a model by."""
         from . import price_table
 
+        model, provider = asked.model, asked.provider
         name = clean(model)
         prefix, slash, rest = name.partition("/")
         names = {name: None} | ({rest: None} if slash else {})
@@ -194,16 +204,14 @@ def model_price(
     return (book or _DEFAULT).price(model, time, provider=provider, variant=variant)
 
 
-def _source(
-    layer: Layer, entry: Entry, model: str, as_of: datetime, based_on: PriceSource | None = None
-) -> PriceSource:
+def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | None = None) -> PriceSource:
     start: date | None = entry.start.date() if entry.start else None
     return PriceSource(
         f"{layer.name}: {entry.where}",
         None,
-        entry.provider or (based_on.provider if based_on else None),
-        model,
-        as_of.isoformat(timespec="seconds"),
+        entry.provider or (based_on.provider if based_on else asked.provider),
+        asked.model,
+        asked.as_of.isoformat(timespec="seconds"),
         start.isoformat() if start else None,
         layer.sha256,
         based_on,

@@ -30,7 +30,8 @@ _ENTRY_KEYS = frozenset(("provider", "model", "from", "to", "currency", "variant
 _VARIANTS = ("batch", "flex", "priority", "fast")
 _PER = {"1": 1, "1K": 1_000, "1M": 1_000_000}
 _RATE = re.compile(
-    r"(?P<amount>[0-9]{1,15}(?:\.[0-9]{1,15})?)(?: ?(?P<currency>[A-Za-z]{3}))? ?/ ?(?P<per>1|1K|1M)(?: (?:tokens?|calls?))?",
+    r"(?P<amount>[0-9]{1,15}(?:\.[0-9]{1,15})?)(?: ?(?P<currency>[A-Za-z]{3}))? ?"
+    r"/ ?(?P<per>1|1K|1M)(?: (?:tokens?|calls?))?",
     re.ASCII,
 )
 _MULTIPLIER = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,15})?", re.ASCII)

@@ -130,27 +130,28 @@ def _rate_problems(where: str, prices: Any) -> Iterator[tuple[str, str]]:
     yield from _unknown(where, prices, known)
     for key, price in prices.items():
         inside = f"{where}.{key}"
-        rates = [(inside, price)]
-        if isinstance(price, dict):
-            yield from _unknown(inside, price, {"base", "tiers"})
-            tiers = price.get("tiers")
-            rates = [(f"{inside}.base", price.get("base"))]
-            for index, tier in enumerate(tiers if isinstance(tiers, list) else []):
-                if isinstance(tier, dict):
-                    yield from _unknown(f"{inside}.tiers[{index}]", tier, {"start", "price"})
-                    rates.append((f"{inside}.tiers[{index}].price", tier.get("price")))
-        for place, rate in rates:
-            if rate is None and not isinstance(price, dict):
-                continue
-            if isinstance(rate, bool) or not isinstance(rate, int | Decimal):
-                yield place, f"{rate!r} is not a number"
-            elif key.endswith("_mtok"):
-                try:
-                    check_rate(Decimal(rate), "USD", "price")
-                except TokengapError as error:
-                    yield place, str(error)
-            elif rate < 0:
-                yield place, f"{rate} is negative"
+        if not isinstance(price, dict):
+            yield from _rate_problem(inside, key, price) if price is not None else ()
+            continue
+        yield from _unknown(inside, price, {"base", "tiers"})
+        yield from _rate_problem(f"{inside}.base", key, price.get("base"))
+        tiers = price.get("tiers")
+        for index, tier in enumerate(tiers if isinstance(tiers, list) else []):
+            if isinstance(tier, dict):
+                yield from _unknown(f"{inside}.tiers[{index}]", tier, {"start", "price"})
+                yield from _rate_problem(f"{inside}.tiers[{index}].price", key, tier.get("price"))
+
+
+def _rate_problem(where: str, key: str, rate: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(rate, bool) or not isinstance(rate, int | Decimal):
+        yield where, f"{rate!r:.40} is not a number"
+    elif key.endswith("_mtok"):
+        try:
+            check_rate(Decimal(rate), "USD", "price")
+        except TokengapError as error:
+            yield where, str(error)
+    elif rate < 0:
+        yield where, f"{rate} is negative"
 
 
 def _unknown(where: str, given: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:

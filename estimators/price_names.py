@@ -225,13 +225,13 @@ def _declared(name: str, match: MatchLogic) -> bool:
         return False
     if isinstance(match, types.ClauseAnd):
         return any(_declared(name, clause) for clause in match.and_)
+    before, after = "", ""  # equals and regular expressions are whole names
     if isinstance(match, types.ClauseStartsWith):
-        start = match.starts_with
-        rest = name[len(start) :]
-        return bool(_DATE_OR_VERSION.fullmatch(rest) or (_OPEN_DATE.search(start) and _REST_OF_DATE.fullmatch(rest)))
-    if isinstance(match, types.ClauseEndsWith):
-        return bool(_BEFORE.fullmatch(name[: -len(match.ends_with)]))
-    if isinstance(match, types.ClauseContains):
+        after = name[len(match.starts_with) :]
+        if _OPEN_DATE.search(match.starts_with) and _REST_OF_DATE.fullmatch(after):
+            return True
+    elif isinstance(match, types.ClauseEndsWith):
+        before = name[: -len(match.ends_with)]
+    elif isinstance(match, types.ClauseContains):
         before, _, after = name.partition(match.contains.lower())
-        return bool(_BEFORE.fullmatch(before) and _DATE_OR_VERSION.fullmatch(after))
-    return True  # equals and regular expressions are whole names
+    return bool(_BEFORE.fullmatch(before) and _DATE_OR_VERSION.fullmatch(after))

@@ -7,7 +7,7 @@ variant it does not have, and depends on the caller's decimal context.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -51,7 +51,9 @@ VARIANTS: Mapping[str, tuple[Mapping[str, str], ...]] = {
 }
 """Our variants and what the table calls them; of several, the first the model has."""
 
-_DESCRIPTIVE = frozenset("name description price_comments pricing_urls api_pattern extractors deprecated".split())
+_DESCRIPTIVE = frozenset(
+    ("name", "description", "price_comments", "pricing_urls", "api_pattern", "extractors", "deprecated")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,11 @@ class PriceTable:
 
         normal = json.dumps([_normal(entry) for entry in self.providers], sort_keys=True, ensure_ascii=False)
         return sha256(normal.encode()).hexdigest()
+
+    @cached_property
+    def rows(self) -> tuple[Found, ...]:
+        """Every model of every provider, in the table's order."""
+        return tuple(Found(entry.id, info.id, info) for entry in self.providers for info in entry.models)
 
 
 @cache
@@ -104,7 +111,16 @@ def price_at(table: PriceTable, found: Found, as_of: datetime, variant: str | No
     price = _price(found, standard, rows, variant)
     starts = [since, *(_start(found.info, row) for row in rows)]
     started = max((start for start in starts if start), default=None)
-    return replace(price, source=source(table, found, as_of, started))
+    return Price(  # dataclasses.replace would take half the time of the whole call
+        price.currency,
+        price.per_million,
+        source(table, found, as_of, started),
+        price.tiers,
+        price.per_thousand,
+        variant,
+        price.notes,
+        price.warnings,
+    )
 
 
 def source(table: PriceTable, found: Found, as_of: datetime, since: date | None) -> PriceSource:
@@ -174,7 +190,7 @@ def _start(info: ModelInfo, row: int) -> date | None:
     return getattr((info.price_variants or [])[row].constraint, "start_date", None)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def _price(found: Found, standard: int, rows: tuple[int, ...], variant: str | None) -> Price:
     """The price of a row whose dated price and variants are chosen; its source is filled in later."""
     info = found.info
@@ -202,13 +218,14 @@ def _price(found: Found, standard: int, rows: tuple[int, ...], variant: str | No
 
 
 def _warnings(found: Found, prices: Mapping[str, Any]) -> Iterator[str]:
+    name = f"{found.provider}/{found.model}"
     if found.borrowed:
-        yield f"borrowed_price: the table has no price of {found.provider}'s own for this model; it is {found.model}'s at its maker"
+        yield f"borrowed_price: the table has no price for {name}; it is the one of {found.model} at its maker"
     if not prices:
-        yield f"no_price: the table lists {found.provider}/{found.model} without any price, which does not mean that it is free"
+        yield f"no_price: the table lists {name} without any price, which does not mean that it is free"
     others = [key for key in prices if key not in UNITS.values() and key not in EVENTS.values()]
     if others and "input_mtok" not in prices and "output_mtok" not in prices:
-        yield f"not_token_priced: {found.provider}/{found.model} is billed by {', '.join(others)}, not by tokens"
+        yield f"not_token_priced: {name} is billed by {', '.join(others)}, not by tokens"
 
 
 def _rates(prices: Mapping[str, Any]) -> tuple[dict[str, Decimal], dict[str, dict[int, Decimal]]]:

@@ -43,8 +43,8 @@ class ReportedUsage:
 def read_usage(report: object, format: str | None = None, provider: str | None = None) -> ReportedUsage:
     """Read a usage object, or the whole response that has one.
 
-    >>> read_usage({"prompt_tokens": 2006, "completion_tokens": 300, "prompt_tokens_details": {"cached_tokens": 1920}}).usage.cache_read
-    1920
+    >>> read_usage({"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23}).format
+    'openai-chat'
 
     ``format`` is one of FORMATS, by default told by its keys. Raises TokengapError, naming the path,
     for a count that is not one, contradicts another, or is not known and so may be billed.

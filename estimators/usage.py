@@ -46,31 +46,42 @@ class Usage:
     web_searches: int = 0
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in UNITS:
             count = getattr(self, name)
+            # The first test decides for nearly every count; it runs for each one of each call.
+            if type(count) is int and 0 <= count <= MAX_TOKENS:
+                continue
             if count is not None or not name.startswith("cache_read_"):
                 check_count(count, name)
-        self._within("cache_read and cache_write", self.cache_read + self.cache_write, "input")
-        self._within("cache_write_1h", self.cache_write_1h, "cache_write")
-        self._within("reasoning", self.reasoning, "output")
-        for side in ("input", "output"):
-            kinds = [f"{side}_{kind}" for kind in MODALITIES]
-            self._within(" and ".join(kinds), sum(getattr(self, kind) for kind in kinds), side)
-        cached = [getattr(self, f"cache_read_{kind}") or 0 for kind in MODALITIES]
-        self._within("cache_read_audio and its like", sum(cached), "cache_read")
-        for kind, count in zip(MODALITIES, cached, strict=True):
-            self._within(f"cache_read_{kind}", count, f"input_{kind}")
+        if self.cache_read + self.cache_write > self.input:
+            raise self._more("cache_read and cache_write", self.cache_read + self.cache_write, "input")
+        if self.cache_write_1h > self.cache_write:
+            raise self._more("cache_write_1h", self.cache_write_1h, "cache_write")
+        if self.reasoning > self.output:
+            raise self._more("reasoning", self.reasoning, "output")
+        if (sent := self.input_audio + self.input_image + self.input_video) > self.input:
+            raise self._more("input_audio, input_image and input_video", sent, "input")
+        if (received := self.output_audio + self.output_image + self.output_video) > self.output:
+            raise self._more("output_audio, output_image and output_video", received, "output")
+        self._check_cached_kinds()
 
-    def _within(self, part: str, count: int, whole: str) -> None:
-        if count > getattr(self, whole):
-            raise TokengapError(
-                f"contradictory usage: {part} ({count}) cannot be more than {whole} ({getattr(self, whole)}), "
-                "of which they are a part"
-            )
+    def _check_cached_kinds(self) -> None:
+        cached = (self.cache_read_audio or 0, self.cache_read_image or 0, self.cache_read_video or 0)
+        if sum(cached) > self.cache_read:
+            raise self._more("cache_read_audio, cache_read_image and cache_read_video", sum(cached), "cache_read")
+        for kind, count in zip(MODALITIES, cached, strict=True):
+            if count and count > getattr(self, f"input_{kind}"):
+                raise self._more(f"cache_read_{kind}", count, f"input_{kind}")
+
+    def _more(self, part: str, count: int, whole: str) -> TokengapError:
+        return TokengapError(
+            f"contradictory usage: {part} ({count}) cannot be more than {whole} ({getattr(self, whole)}), "
+            "of which they are a part"
+        )
 
     def counts(self) -> dict[str, int | None]:
         """Every count by its name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in UNITS}
 
     def to_dict(self) -> dict[str, int]:
         """The counts that are not 0, and ``input`` and ``output`` in any case."""
