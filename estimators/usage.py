@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 from ..tokenizers.errors import TokengapError
 
@@ -46,9 +47,8 @@ class Usage:
     web_searches: int = 0
 
     def __post_init__(self) -> None:
-        for name in UNITS:
-            count = getattr(self, name)
-            # The first test decides for nearly every count; it runs for each one of each call.
+        for name, count in zip(UNITS, _VALUES(self), strict=True):
+            # This test decides for nearly every count; it runs for each one of each call.
             if type(count) is int and 0 <= count <= MAX_TOKENS:
                 continue
             if count is not None or not name.startswith("cache_read_"):
@@ -81,7 +81,7 @@ class Usage:
 
     def counts(self) -> dict[str, int | None]:
         """Every count by its name."""
-        return {name: getattr(self, name) for name in UNITS}
+        return dict(zip(UNITS, _VALUES(self), strict=True))
 
     def to_dict(self) -> dict[str, int]:
         """The counts that are not 0, and ``input`` and ``output`` in any case."""
@@ -91,6 +91,8 @@ class Usage:
 
 UNITS = tuple(item.name for item in fields(Usage))
 """The names of the counts."""
+
+_VALUES = attrgetter(*UNITS)
 
 
 def check_count(count: object, where: str) -> int:
