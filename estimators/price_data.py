@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from decimal import Decimal
@@ -71,11 +72,14 @@ def _providers(raw: list[Any], path: Path) -> list[Any]:
     from pydantic import ValidationError
 
     try:
-        return _providers_from_raw(raw)
+        # How to read usage from a response is of no use here, and warns of what it does not know.
+        return _providers_from_raw([{key: value for key, value in row.items() if key != "extractors"} for row in raw])
     except ValidationError as error:
-        first = error.errors()[0]
-        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"]).lstrip(".")
-        raise TokengapError(f"{path}: {where}: {first['msg']}") from None
+        # Of the forms a value may have, the one that was followed furthest is the one that was meant.
+        furthest = max(error.errors(), key=lambda each: len(each["loc"]))
+        steps = [step for step in furthest["loc"] if isinstance(step, int) or not ("[" in step or step[:1].isupper())]
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+        raise TokengapError(f"{path}: {where}: {furthest['msg']}") from None
     except (TypeError, ValueError, AttributeError, AssertionError) as error:
         raise TokengapError(f"{path}: not in genai-prices' data format v2: {error}") from None
 
@@ -90,6 +94,8 @@ def _problems(raw: list[Any]) -> Iterator[tuple[str, str]]:
             yield where, "a provider is needed, as an object"
             continue
         yield from _unknown(where, provider, {item.name for item in fields(types.Provider)})
+        for key in ("model_match", "provider_match"):
+            yield from _pattern_problems(f"{where}.{key}", provider.get(key))
         models = provider.get("models", [])
         for index, model in enumerate(models if isinstance(models, list) else []):
             inside = f"{where}.models[{index}]"
@@ -97,7 +103,22 @@ def _problems(raw: list[Any]) -> Iterator[tuple[str, str]]:
                 yield inside, "a model is needed, as an object"
                 continue
             yield from _unknown(inside, model, {item.name for item in fields(types.ModelInfo)})
+            yield from _pattern_problems(f"{inside}.match", model.get("match"))
             yield from _price_problems(inside, model)
+
+
+def _pattern_problems(where: str, clause: Any) -> Iterator[tuple[str, str]]:
+    """Regular expressions that are none, which would show only when a name is looked up."""
+    if not isinstance(clause, dict):
+        return
+    for key, value in clause.items():
+        for index, inner in enumerate(value if isinstance(value, list) else []):
+            yield from _pattern_problems(f"{where}.{key}[{index}]", inner)
+        if key == "regex" and isinstance(value, str):
+            try:
+                re.compile(value)
+            except re.error as error:
+                yield f"{where}.{key}", f"not a regular expression: {error}"
 
 
 def _price_problems(where: str, model: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -195,8 +195,9 @@ def _price(found: Found, standard: int, rows: tuple[int, ...], variant: str | No
     """The price of a row whose dated price and variants are chosen; its source is filled in later."""
     info = found.info
     assert info is not None  # noqa: S101 - price_at answers for rows without prices
-    usual = info.prices[standard].prices if isinstance(info.prices, list) else info.prices
-    prices = {key: value for key, value in usual.__dict__.items() if value is not None}
+    dated = info.prices if isinstance(info.prices, list) else None
+    usual = info.prices if dated is None else dated[standard].prices if dated else None
+    prices = {key: value for key, value in vars(usual).items() if value is not None} if usual else {}
     changed: dict[str, Any] = {}
     for row in rows:
         for key, value in (info.price_variants or [])[row].prices.__dict__.items():

@@ -11,8 +11,8 @@ import pytest
 
 from tokengap.estimators.cost import CostResult, price_report, price_usage
 from tokengap.estimators.price import parse_price
-from tokengap.estimators.price_config import read_prices
 from tokengap.estimators.price_book import PriceBook
+from tokengap.estimators.price_config import read_prices
 from tokengap.estimators.usage import usage_from_counts
 from tokengap.tokenizers.errors import TokengapError
 
@@ -68,7 +68,9 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "input", "cached", "output", "prices", "cost"), FAULTS, ids=[f[0] for f in FAULTS])
-def test_reported_fault(name: str, input: int, cached: int, output: int, prices: str, cost: str) -> None:
+def test_reported_fault(  # noqa: PLR0917 - the columns of a table
+    name: str, input: int, cached: int, output: int, prices: str, cost: str
+) -> None:
     report = {
         "prompt_tokens": input,
         "completion_tokens": output,

@@ -12,10 +12,10 @@ import pytest
 from genai_prices.data_snapshot import get_snapshot
 
 from tokengap.estimators import price_table
+from tokengap.estimators.as_of import parse_as_of
 from tokengap.estimators.cost import CostResult, price_report, price_usage
 from tokengap.estimators.price_book import PriceBook, model_price
 from tokengap.estimators.price_list import list_prices
-from tokengap.estimators.as_of import parse_as_of
 from tokengap.estimators.usage import Usage, usage_from_counts
 from tokengap.tokenizers.errors import TokengapError, UnknownNameError
 
