@@ -224,12 +224,18 @@ def _declared(name: str, match: MatchLogic) -> bool:
     if not match.is_match(name):
         return False
     if isinstance(match, types.ClauseAnd):
-        return any(_declared(name, clause) for clause in match.and_)
-    before, after = "", ""  # equals and regular expressions are whole names
+        # Beside the part that it names, such a clause has patterns of what the name must not have.
+        named = [clause for clause in match.and_ if not isinstance(clause, types.ClauseRegex)]
+        return any(_declared(name, clause) for clause in named or match.and_)
+    before, after = "", ""  # equals is the whole name
     if isinstance(match, types.ClauseStartsWith):
         after = name[len(match.starts_with) :]
         if _OPEN_DATE.search(match.starts_with) and _REST_OF_DATE.fullmatch(after):
             return True
+    elif isinstance(match, types.ClauseRegex):
+        span = re.search(match.regex, name)
+        rest = name[span.end() :] if span else name
+        return not rest or bool(_REST_OF_DATE.fullmatch(rest))
     elif isinstance(match, types.ClauseEndsWith):
         before = name[: -len(match.ends_with)]
     elif isinstance(match, types.ClauseContains):

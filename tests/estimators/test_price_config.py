@@ -55,7 +55,8 @@ def test_an_entry_finds_the_model_under_its_other_names(tmp_path: Path, name: st
 def test_a_model_that_no_table_has(tmp_path: Path) -> None:
     own = book(
         tmp_path,
-        '[[prices]]\nprovider = "acme"\nmodel = ["house-*", "mouse"]\ncurrency = "usd"\nin = "2/1M"\nout = "8 / 1M tokens"',
+        '[[prices]]\nprovider = "acme"\nmodel = ["house-*", "mouse"]\n'
+        'currency = "usd"\nin = "2/1M"\nout = "8 / 1M tokens"',
     )
     for name, provider in (("acme/house-1", None), ("house-2", "acme"), ("HOUSE-3", None), ("mouse", None)):
         assert total(price(own, name, provider=provider)) == 10
@@ -166,7 +167,8 @@ def test_a_variant_needs_an_entry_of_its_own(tmp_path: Path) -> None:
 def test_free_is_said_where_the_file_says_so(tmp_path: Path) -> None:
     own = book(tmp_path, '[[prices]]\nmodel = "m"\nin = "0 USD/1M"\nout = "0 USD/1M"\n')
     result = price(own, "m")
-    assert (result.status, total(result)) == ("free", 0)
+    assert result.status == "free"
+    assert total(result) == 0
     half = book(tmp_path, '[[prices]]\nmodel = "m"\nin = "0 USD/1M"\n')
     assert (price(half, "m").status, price(half, "m").total) == ("partial", None)
 
@@ -236,7 +238,8 @@ def test_tiers_keep_the_base_of_what_they_do_not_name(tmp_path: Path) -> None:
             "a number of tokens",
         ),
         (
-            '[[prices]]\nmodel = "m"\nin = "3 USD/1M"\ntiers = [{ above = 9, in = "6 USD/1M" }, { above = 9, in = "7 USD/1M" }]',
+            '[[prices]]\nmodel = "m"\nin = "3 USD/1M"\n'
+            'tiers = [{ above = 9, in = "6 USD/1M" }, { above = 9, in = "7 USD/1M" }]',
             "prices[0].tiers[1].above",
             "above that of the tier before",
         ),

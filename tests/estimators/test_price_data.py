@@ -93,7 +93,8 @@ def test_the_hash_is_of_the_prices_and_not_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_model_without_any_price_is_unpriced(tmp_path: Path) -> None:
-    for prices in ([], {}):
+    nothing: list[Any] = [[], {}]
+    for prices in nothing:
         book = load_book(price_data=write(tmp_path, change([*MODEL, "prices"], prices)))
         assert price_usage(Usage(input=1), "gpt-7", book=book).status == "unpriced"
 
