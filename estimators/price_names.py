@@ -230,6 +230,8 @@ def _declared(name: str, match: MatchLogic) -> bool:
     before, after = "", ""  # equals is the whole name
     if isinstance(match, types.ClauseStartsWith):
         after = name[len(match.starts_with) :]
+        if name.startswith("ft:"):
+            after = after.partition(":")[0]  # whose fine-tune it is
         if _OPEN_DATE.search(match.starts_with) and _REST_OF_DATE.fullmatch(after):
             return True
     elif isinstance(match, types.ClauseRegex):

@@ -139,7 +139,7 @@ def run_prices(args: argparse.Namespace) -> int:
         found = {"prices": [row.to_dict() for row in rows]} if listed else {"providers": count_models(book)}
         _print_json({**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source})
     elif listed:
-        print("\n".join(map(_price_line, rows)) or "no price matches")
+        print("\n".join(map(_price_line, rows)), end="\n" if rows else "")
     else:
         print("\n".join(f"{provider:28}{count:5} models" for provider, count in count_models(book).items()))
     if listed and not rows:

@@ -58,6 +58,8 @@ def test_the_beginning_of_a_name_is_not_the_name(name: str, base: str) -> None:
         ("claude-sonnet-4-5-latest", "claude-sonnet-4-5"),
         ("claude-3-5-haiku-20241022", "claude-3-5-haiku-latest"),
         ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        ("ft:gpt-3.5-turbo:org::id", "ft:gpt-3.5-turbo-"),
+        ("ft:gpt-3.5-turbo-0125:org:name:id", "ft:gpt-3.5-turbo-"),
         ("xai/grok-4", "grok-4-0709"),
         ("gemini/gemini-2.5-flash", "gemini-2.5-flash"),
     ],
