@@ -46,6 +46,10 @@ ABSURD = Decimal(10_000)
 """A price of this much per million tokens is refused as a mistaken unit: the dearest model known costs
 600 USD (o1-pro's output, 2026-11), and a price a thousand tokens read as one a million is off by 1,000."""
 
+MAX_DECIMALS = 18
+"""A rate begins within this many decimals."""
+
+_ABSURD_SMALL = Decimal(100_000_000)
 _SMALL_UNITS = frozenset(
     ("ARS", "CLP", "COP", "HUF", "IDR", "INR", "IRR", "JPY", "KRW", "NGN", "PKR", "RUB", "TZS", "UGX", "UZS", "VND")
 )
@@ -208,7 +212,9 @@ def check_rate(rate: Decimal, currency: str, where: str) -> Decimal:
     """Refuse a rate per million tokens that is negative, not finite, or so high that its unit must be wrong."""
     if not rate.is_finite() or rate < 0:
         raise TokengapError(f"bad {where}: {rate} is not a non-negative amount")
-    if rate >= ABSURD * (10_000 if currency in _SMALL_UNITS else 1):
+    if rate and rate.adjusted() < -MAX_DECIMALS:
+        raise TokengapError(f"bad {where}: {rate} is below what any price is; is its unit right?")
+    if rate >= (_ABSURD_SMALL if currency in _SMALL_UNITS else ABSURD):
         raise TokengapError(
             f"bad {where}: prices are per million tokens, and {plain(rate)} {currency} is absurdly high; "
             "is its unit right?"
@@ -239,6 +245,8 @@ def display(money: Money | None) -> str:
     amount = money.amount
     places = max(2, 3 - amount.adjusted()) if amount else 2
     # quantize needs as many digits as the result has
-    rounded = amount.quantize(Decimal(1).scaleb(-places), context=Context(prec=max(60, amount.adjusted() + places + 2)))
+    rounded = amount.quantize(
+        Decimal((0, (1,), -places)), context=Context(prec=max(60, amount.adjusted() + places + 2))
+    )
     whole, _, decimals = f"{rounded:,f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')} {money.currency}"

@@ -112,10 +112,13 @@ class PriceBook:
                 return _multiple(base, entry.multiplier, _source(layer, entry, asked, base.source))
             if entry.price is not None and entry.variant == asked.variant:
                 return replace(entry.price, source=_source(layer, entry, asked), variant=asked.variant)
-            passed = passed or entry
+            if entry.variant is None and passed is None:
+                passed = entry
         if passed:
-            which = f"{asked.variant} price" if asked.variant else "price without a variant"
-            raise TokengapError(f"{passed.where} prices {asked.model!r}, but has no {which} of it; add one")
+            # Its standard price was negotiated; the public price of the variant was not.
+            raise TokengapError(
+                f"{passed.where} prices {asked.model!r}, but has no {asked.variant} price of it; add one"
+            )
         from . import price_table
 
         found = price_table.find(self.table, asked.model, asked.provider)

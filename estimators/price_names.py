@@ -132,11 +132,13 @@ def find(providers: Sequence[Provider], model: str, provider: str | None) -> Fou
 
 def unknown_model(providers: Iterable[Provider], model: str, name: str, where: str | None) -> UnknownNameError:
     """The error for a model the table does not have."""
-    ids = {f"{entry.id}/{info.id}" for entry in providers if where in (None, entry.id) for info in entry.models}
-    bare = {
-        info.id for entry in providers if entry.id in _MAKERS and where in (None, entry.id) for info in entry.models
-    }
-    known = ids if "/" in name and not where else (bare or {identity.partition("/")[2] for identity in ids})
+    rows = [(entry.id, info.id) for entry in providers if where in (None, entry.id) for info in entry.models]
+    if elsewhere := [f"{place}/{id}" for place, id in rows if id.lower() == name]:
+        several = " or ".join(elsewhere[:5])
+        message = f"unknown model {model[:MAX_NAME]!r}: who serves it is not told by its name; did you mean {several}?"
+        return UnknownNameError(message, model, elsewhere[:5])
+    bare = [id for place, id in rows if place in _MAKERS or where]
+    known = bare if bare and (where or "/" not in name) else [f"{place}/{id}" for place, id in rows]
     error = unknown_name("model", name, known, "no price is known for it; give one with --price '3 USD'")
     return UnknownNameError(str(error).replace(repr(name), repr(model[:MAX_NAME]), 1), model, error.suggestions)
 

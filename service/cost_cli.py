@@ -28,6 +28,9 @@ COUNTS = {
 }
 """Options that give a count, and the field of Usage each is for."""
 
+PER = {1_000_000: "1M", 1_000: "1K"}
+"""How a rate's unit is written, as in price files."""
+
 Subparsers = Any  # argparse names its type only privately
 
 
@@ -277,7 +280,7 @@ def _cost_lines(result: CostResult) -> list[str]:
     lines = []
     currency = result.currency or ""
     for line in result.lines:
-        rate = "no known price" if line.rate is None else f"{plain(line.rate)} {currency}/{line.per:,}"
+        rate = "no known price" if line.rate is None else f"{plain(line.rate)} {currency}/{PER[line.per]}"
         amount = "unknown" if line.amount is None else display(Money(line.amount, currency))
         lines.append(f"{line.unit:18}{line.quantity!s:>14}  {rate:26}{amount:>18}")
     lines.append(f"{'total':18}{'':14}  {result.status:26}{display(result.total):>18}")
@@ -286,9 +289,8 @@ def _cost_lines(result: CostResult) -> list[str]:
         lines.append(f"{'converted':18}{'':14}  {rate:26}{display(result.converted):>18}")
     source = result.source
     table = " ".join(filter(None, (source.table, source.version)))
-    lines.append(
-        f"price: {table}, {source.provider or ''}/{source.model or ''} as of {result.as_of:%Y-%m-%dT%H:%M:%SZ}"
-    )
+    row = "/".join(filter(None, (source.provider, source.model)))
+    lines.append(f"price: {table}, {f'{row} ' if row else ''}as of {result.as_of:%Y-%m-%dT%H:%M:%SZ}")
     lines += [f"rule: {result.rule}"] if result.tier or (result.rule or "").startswith("input") else []
     lines += [f"note: {warning}" for warning in result.warnings]
     return lines

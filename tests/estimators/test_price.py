@@ -123,6 +123,7 @@ def test_money_ignores_the_ambient_context(one: Decimal, other: Decimal, digits:
             (Money(one, "USD") * 7).amount,
             amount_of(7, one, 10**6),
         ]
+        context.Emax, context.Emin = 1, -1
         shown = display(Money(one, "USD"))
     assert sums == again
     assert sums[0] == CONTEXT.add(one, other)

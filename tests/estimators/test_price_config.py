@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokengap.estimators.cost import CostResult, price_usage
 from tokengap.estimators.price_book import PriceBook, load_book
@@ -162,6 +165,14 @@ def test_a_variant_needs_an_entry_of_its_own(tmp_path: Path) -> None:
     batch = text + '[[prices]]\nmodel = "gpt-4o"\nvariant = "batch"\nin = "1 USD/1M"\nout = "1 USD/1M"\n'
     assert total(price(book(tmp_path, batch), variant="batch")) == 2
     assert total(price(book(tmp_path, batch))) == 4
+
+
+def test_an_entry_of_a_variant_leaves_the_standard_price_alone(tmp_path: Path) -> None:
+    own = book(tmp_path, '[[prices]]\nmodel = "gpt-4o"\nvariant = "batch"\nmultiplier = "0.5"\n')
+    assert total(price(own)) == Decimal("12.5")
+    assert total(price(own, variant="batch")) == Decimal("3.125")
+    absolute = '[[prices]]\nmodel = "gpt-4o"\nvariant = "batch"\nin = "1 USD/1M"\nout = "1 USD/1M"\n'
+    assert total(price(book(tmp_path, absolute))) == Decimal("12.5")
 
 
 def test_free_is_said_where_the_file_says_so(tmp_path: Path) -> None:
@@ -336,3 +347,50 @@ def test_a_history_of_one_entry_is_priced_at_its_time(tmp_path: Path) -> None:
     own = book(tmp_path, '[[prices]]\nmodel = "gpt-4o"\nfrom = 2026-11-01\nin = "1 USD/1M"\nout = "1 USD/1M"\n')
     assert total(price(own)) == 2
     assert total(price_usage(MILLION, "gpt-4o", as_of=date(2026, 10, 31), book=own)) == Decimal("12.5")
+
+
+VALID = """
+[[prices]]
+provider = "openai"
+model = "m"
+from = 2026-01-01
+to = 2027-01-01
+currency = "USD"
+variant = "batch"
+in = "3/1M"
+cache_read = "1/1M"
+out = "15 USD/1M"
+web_searches = "10/1K"
+[[prices.tiers]]
+above = 128000
+in = "6/1M"
+out = "30 USD/1M"
+[[prices]]
+model = "n"
+multiplier = "0.5"
+base = "openai/gpt-4o"
+"""
+KEYS = sorted(set(re.findall(r"^(\w+) =", VALID, re.MULTILINE)))
+
+
+@given(st.sampled_from(KEYS), st.data())
+def test_no_mistyped_key_passes(tmp_path_factory: pytest.TempPathFactory, key: str, data: st.DataObject) -> None:
+    """Drop, double or replace one letter of one key: it is refused, and named."""
+    place = data.draw(st.integers(0, len(key) - 1))
+    letter = data.draw(st.sampled_from("abcxyz_"))
+    kinds = [
+        key[:place] + key[place + 1 :],
+        key[:place] + letter + key[place:],
+        key[:place] + letter + key[place + 1 :],
+    ]
+    wrong = data.draw(st.sampled_from(kinds))
+    if wrong in ("", *KEYS, "input", "output", "to"):
+        return
+    file = tmp_path_factory.mktemp("mistyped") / "prices.toml"
+    file.write_text(re.sub(rf"^{key} =", f"{wrong} =", VALID, count=1, flags=re.MULTILINE))
+    with pytest.raises(TokengapError, match=re.escape(f".{wrong}: unknown key {wrong!r}")):
+        read_prices(file)
+
+
+def test_the_file_that_is_mistyped_there_is_right(tmp_path: Path) -> None:
+    assert len(book(tmp_path, VALID).layers[0].entries) == 2

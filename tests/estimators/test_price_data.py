@@ -124,6 +124,8 @@ FIRST: list[str | int] = [*MODEL, "prices", 0, "prices"]
         (change([*FIRST, "input_mtok"], "3"), "[0].models[0].prices[0].prices.input_mtok", "not a number"),
         (change([*FIRST, "input_mtok"], True), "[0].models[0].prices[0].prices.input_mtok", "not a number"),
         (change([*FIRST, "input_mtok"], 2500000), "[0].models[0].prices[0].prices.input_mtok", "absurdly high"),
+        (change([*FIRST, "web_searches_kcount"], 1e300), ".web_searches_kcount", "absurdly high"),
+        (change([*FIRST, "input_mtok"], 1e-300), ".input_mtok", "below what any price is"),
         (change([*FIRST, "input_mtok"], {"base": 1, "tires": []}), ".input_mtok.tires", "did you mean 'tiers'"),
         (change([*MODEL, "prices", 1, "constraint"], {"start": "2026-12-01"}), ".constraint.start", "did you mean"),
         (change([*MODEL, "prices", 1, "constraint"], {"start_date": "soon"}), "constraint", "date"),

@@ -68,6 +68,12 @@ def test_dates_and_prefixes_are_declared(name: str, model: str) -> None:
     assert price_table.find(TABLE, name, None).model == model
 
 
+def test_what_others_serve_is_suggested_by_their_names() -> None:
+    with pytest.raises(UnknownNameError, match="who serves it") as error:
+        price_table.find(TABLE, "llama-3.3-70b-versatile", None)
+    assert "groq/llama-3.3-70b-versatile" in error.value.suggestions
+
+
 def test_clean() -> None:
     assert clean(" models/Gemini-2.5-Pro ") == "gemini-2.5-pro"
     assert clean("projects/p/locations/eu/publishers/google/models/gemini-2.5-pro@default") == "gemini-2.5-pro"

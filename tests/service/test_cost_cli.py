@@ -148,7 +148,7 @@ def test_people_see_every_amount(capsys: Capture) -> None:
     args = ["cost", "--model", "gemini-2.5-pro", "--input-tokens", "200001", "--output-tokens", "1", "--as-of", NOON]
     assert main([*args, "--exchange-rate", "1 USD = 0.92 EUR @ 2026-11-28"]) == 0
     shown = capsys.readouterr().out
-    assert "2.5 USD/1,000,000" in shown
+    assert "2.5 USD/1M" in shown
     assert "0.000015 USD" in shown
     assert "0.5 USD" in shown.replace("0.50 USD", "0.5 USD")
     assert "EUR" in shown
