@@ -244,9 +244,7 @@ def display(money: Money | None) -> str:
         return "unknown"
     amount = money.amount
     places = max(2, 3 - amount.adjusted()) if amount else 2
-    # quantize needs as many digits as the result has
-    rounded = amount.quantize(
-        Decimal((0, (1,), -places)), context=Context(prec=max(60, amount.adjusted() + places + 2))
-    )
+    context = Context(prec=max(60, amount.adjusted() + places + 2))  # quantize needs as many digits as its result
+    rounded = amount.quantize(Decimal((0, (1,), -places)), context=context)
     whole, _, decimals = f"{rounded:,f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')} {money.currency}"

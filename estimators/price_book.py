@@ -116,9 +116,8 @@ class PriceBook:
                 passed = entry
         if passed:
             # Its standard price was negotiated; the public price of the variant was not.
-            raise TokengapError(
-                f"{passed.where} prices {asked.model!r}, but has no {asked.variant} price of it; add one"
-            )
+            raise TokengapError(f"{passed.where} prices {asked.model!r}, but not its {asked.variant} variant; add that")
+
         from . import price_table
 
         found = price_table.find(self.table, asked.model, asked.provider)

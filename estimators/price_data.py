@@ -152,18 +152,18 @@ def _rate_problems(where: str, prices: Any) -> Iterator[tuple[str, str]]:
     for key, price in prices.items():
         inside = f"{where}.{key}"
         if not isinstance(price, dict):
-            yield from _rate_problem(inside, key, price) if price is not None else ()
+            yield from _rate_problem(inside, price) if price is not None else ()
             continue
         yield from _unknown(inside, price, {"base", "tiers"})
-        yield from _rate_problem(f"{inside}.base", key, price.get("base"))
+        yield from _rate_problem(f"{inside}.base", price.get("base"))
         tiers = price.get("tiers")
         for index, tier in enumerate(tiers if isinstance(tiers, list) else []):
             if isinstance(tier, dict):
                 yield from _unknown(f"{inside}.tiers[{index}]", tier, {"start", "price"})
-                yield from _rate_problem(f"{inside}.tiers[{index}].price", key, tier.get("price"))
+                yield from _rate_problem(f"{inside}.tiers[{index}].price", tier.get("price"))
 
 
-def _rate_problem(where: str, key: str, rate: Any) -> Iterator[tuple[str, str]]:
+def _rate_problem(where: str, rate: Any) -> Iterator[tuple[str, str]]:
     if isinstance(rate, bool) or not isinstance(rate, int | Decimal):
         yield where, f"{rate!r:.40} is not a number"
         return

@@ -160,7 +160,7 @@ def test_a_base_that_is_unknown_is_the_files_fault(tmp_path: Path) -> None:
 
 def test_a_variant_needs_an_entry_of_its_own(tmp_path: Path) -> None:
     text = '[[prices]]\nmodel = "gpt-4o"\nin = "2 USD/1M"\nout = "2 USD/1M"\n'
-    with pytest.raises(TokengapError, match="has no batch price"):
+    with pytest.raises(TokengapError, match="but not its batch variant"):
         price(book(tmp_path, text), variant="batch")
     batch = text + '[[prices]]\nmodel = "gpt-4o"\nvariant = "batch"\nin = "1 USD/1M"\nout = "1 USD/1M"\n'
     assert total(price(book(tmp_path, batch), variant="batch")) == 2
