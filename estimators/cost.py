@@ -247,19 +247,23 @@ def _sum(price: Price, lines: list[CostLine], above: int | None, input: Quantity
             missing.append(line.unit)
         else:
             amount = CONTEXT.add(amount, line.amount)
-    rates = price.per_million.values()
-    subtotal = Money(amount, price.currency)
     if missing:
-        status = "unpriced" if len(missing) == len(lines) else "partial"
         warnings.append(f"no_rate: no price is known for {', '.join(missing)}")
-    elif not rates and not price.per_thousand:
-        status = "unpriced"
-    elif not any(line.rate for line in lines) and not (any(rates) and not lines):
-        status = "free"
-    else:
-        status = "priced"
+    subtotal = Money(amount, price.currency)
+    status = _status(price, lines, len(missing), amount)
     total = subtotal if status in ("priced", "free") else None
     return Bill(status, tuple(lines), total, subtotal, _rule(price, above, input), above, (*price.warnings, *warnings))
+
+
+def _status(price: Price, lines: list[CostLine], missing: int, amount: Decimal) -> str:
+    if missing:
+        return "unpriced" if missing == len(lines) else "partial"
+    if amount:
+        return "priced"
+    if not price.per_million and not price.per_thousand:
+        return "unpriced"
+    # No line has an amount above 0: every rate that holds is 0, or there is nothing to bill.
+    return "priced" if not lines and any(price.per_million.values()) else "free"
 
 
 def _rule(price: Price, above: int | None, input: Quantity) -> str:

@@ -46,6 +46,8 @@ ABSURD = Decimal(10_000)
 """A price of this much per million tokens is refused as a mistaken unit: the dearest model known costs
 600 USD (o1-pro's output, 2026-11), and a price a thousand tokens read as one a million is off by 1,000."""
 
+_PER = {per: Decimal(per) for per in (TOKENS_PER_PRICE, EVENTS_PER_PRICE)}
+
 MAX_DECIMALS = 18
 """A rate begins within this many decimals."""
 
@@ -163,7 +165,7 @@ def amount_of(quantity: int | Fraction, rate: Decimal, per: int) -> Decimal:
     Decimal('0.01')
     """
     if isinstance(quantity, int):
-        return CONTEXT.divide(CONTEXT.multiply(Decimal(quantity), rate), Decimal(per))
+        return CONTEXT.divide(CONTEXT.multiply(Decimal(quantity), rate), _PER.get(per) or Decimal(per))
     exact = quantity * Fraction(rate) / per
     return CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator))
 

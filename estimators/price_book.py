@@ -12,6 +12,7 @@ from re import Pattern
 from typing import TYPE_CHECKING
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
+from . import price_table
 from .price import CONTEXT, Price, PriceSource, Tier
 from .price_names import canonical, clean
 
@@ -74,9 +75,7 @@ class PriceBook:
 
     @cached_property
     def table(self) -> PriceTable:
-        from .price_table import bundled
-
-        return self.public or bundled()
+        return self.public or price_table.bundled()
 
     @cached_property
     def _entries(self) -> tuple[tuple[Layer, Entry], ...]:
@@ -118,8 +117,6 @@ class PriceBook:
             # Its standard price was negotiated; the public price of the variant was not.
             raise TokengapError(f"{passed.where} prices {asked.model!r}, but not its {asked.variant} variant; add that")
 
-        from . import price_table
-
         found = price_table.find(self.table, asked.model, asked.provider)
         return price_table.price_at(self.table, found, asked.as_of, asked.variant)
 
@@ -134,8 +131,6 @@ class PriceBook:
 
     def _identity(self, asked: _Asked) -> tuple[tuple[str, ...], frozenset[str]]:
         """The names and providers that a price file may know a model by."""
-        from . import price_table
-
         model, provider = asked.model, asked.provider
         name = clean(model)
         prefix, slash, rest = name.partition("/")
@@ -151,8 +146,6 @@ class PriceBook:
 
     def varies_within_day(self, model: str, provider: str | None) -> bool:
         """Whether the public price of a model depends on the time of day."""
-        from . import price_table
-
         try:
             return price_table.varies_within_day(price_table.find(self.table, model, provider))
         except UnknownNameError:

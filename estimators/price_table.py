@@ -7,7 +7,7 @@ variant it does not have, and depends on the caller's decimal context.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -102,25 +102,21 @@ def price_at(table: PriceTable, found: Found, as_of: datetime, variant: str | No
     A unit the table has no price for is absent: unknown is never 0. Raises TokengapError for a
     variant the row does not have at that time.
     """
+    # Prices change by the second at most, and calls are many a second.
+    return _price_at(table, found, as_of.replace(microsecond=0), variant)
+
+
+@lru_cache(maxsize=1024)  # bounded: a server is asked for any time
+def _price_at(table: PriceTable, found: Found, as_of: datetime, variant: str | None) -> Price:
     if found.info is None:
         if variant:
             raise TokengapError(f"no {variant} price is known for {found.model}: the table has no price for it at all")
         return Price("USD", {}, source(table, found, as_of, None), warnings=found.warnings)
     standard, since = _standard(found.info, as_of)
     rows = _variant(found, as_of, variant) if variant else ()
-    price = _price(found, standard, rows, variant)
     starts = [since, *(_start(found.info, row) for row in rows)]
     started = max((start for start in starts if start), default=None)
-    return Price(  # dataclasses.replace would take half the time of the whole call
-        price.currency,
-        price.per_million,
-        source(table, found, as_of, started),
-        price.tiers,
-        price.per_thousand,
-        variant,
-        price.notes,
-        price.warnings,
-    )
+    return replace(_price(found, standard, rows, variant), source=source(table, found, as_of, started))
 
 
 def source(table: PriceTable, found: Found, as_of: datetime, since: date | None) -> PriceSource:

@@ -47,11 +47,13 @@ class Usage:
     web_searches: int = 0
 
     def __post_init__(self) -> None:
-        for name, count in zip(UNITS, _VALUES(self), strict=True):
-            # This test decides for nearly every count; it runs for each one of each call.
-            if type(count) is int and 0 <= count <= MAX_TOKENS:
-                continue
-            if count is not None or not name.startswith("cache_read_"):
+        counts = _needed_of(self)
+        # One look at all of them decides for nearly every call; to name the culprit takes a look at each.
+        if set(map(type, counts)) != {int} or min(counts) < 0 or max(counts) > MAX_TOKENS:
+            for name, count in zip(_NEEDED, counts, strict=True):
+                check_count(count, name)
+        for name in _OPTIONAL:
+            if (count := getattr(self, name)) is not None:
                 check_count(count, name)
         if self.cache_read + self.cache_write > self.input:
             raise self._more("cache_read and cache_write", self.cache_read + self.cache_write, "input")
@@ -81,7 +83,7 @@ class Usage:
 
     def counts(self) -> dict[str, int | None]:
         """Every count by its name."""
-        return dict(zip(UNITS, _VALUES(self), strict=True))
+        return dict(zip(UNITS, _values_of(self), strict=True))
 
     def to_dict(self) -> dict[str, int]:
         """The counts that are not 0, and ``input`` and ``output`` in any case."""
@@ -92,7 +94,9 @@ class Usage:
 UNITS = tuple(item.name for item in fields(Usage))
 """The names of the counts."""
 
-_VALUES = attrgetter(*UNITS)
+_OPTIONAL = tuple(f"cache_read_{kind}" for kind in MODALITIES)
+_NEEDED = tuple(name for name in UNITS if name not in _OPTIONAL)
+_needed_of, _values_of = attrgetter(*_NEEDED), attrgetter(*UNITS)
 
 
 def check_count(count: object, where: str) -> int:
