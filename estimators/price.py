@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
 from fractions import Fraction
 
 from ..tokenizers.errors import TokengapError
@@ -25,27 +25,13 @@ _FORM = "such as '3 EUR' or 'in=3,out=15 USD'"
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount in one currency; never rounded."""
+    """An amount in one currency, never rounded where its decimals end."""
 
     amount: Decimal
     currency: str
 
-    def __add__(self, other: Money) -> Money:
-        return Money(CONTEXT.add(self.amount, self._same(other).amount), self.currency)
-
-    def __sub__(self, other: Money) -> Money:
-        return Money(CONTEXT.subtract(self.amount, self._same(other).amount), self.currency)
-
-    def __mul__(self, times: int) -> Money:
-        return Money(CONTEXT.multiply(self.amount, Decimal(times)), self.currency)
-
     def to_dict(self) -> dict[str, str]:
         return {"amount": plain(self.amount), "currency": self.currency}
-
-    def _same(self, other: Money) -> Money:
-        if self.currency != other.currency:
-            raise TokengapError(f"{self.currency} and {other.currency} cannot be added without a rate")
-        return other
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +66,35 @@ class Price:
     source: PriceSource
     tiers: tuple[Tier, ...] = ()
 
-    def cost(self, tokens: int | Fraction, unit: str = "input") -> Money | None:
-        """What a request costs that is ``tokens`` of ``unit`` alone; ``None`` where the unit has no price.
-
-        >>> parse_price("3 EUR").cost(1_000_000)
-        Money(amount=Decimal('3'), currency='EUR')
-        """
+    def exact_cost(self, tokens: int | Fraction, unit: str = "input") -> Fraction | None:
+        """The cost of a request that is ``tokens`` of ``unit`` alone; ``None`` where the unit has no price."""
         rates = self.per_million
         if unit == "input":
             for tier in self.tiers:
                 rates = tier.per_million if tokens > tier.above else rates
         rate = rates.get(unit)
-        if rate is None:
-            return None
-        exact = Fraction(tokens) * Fraction(rate) / TOKENS_PER_PRICE
-        return Money(CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator)), self.currency)
+        return None if rate is None else Fraction(tokens) * Fraction(rate) / TOKENS_PER_PRICE
+
+    def cost(self, tokens: int | Fraction, unit: str = "input") -> Money | None:
+        """The same as money.
+
+        >>> parse_price("3 EUR").cost(1_000_000)
+        Money(amount=Decimal('3'), currency='EUR')
+        """
+        exact = self.exact_cost(tokens, unit)
+        return None if exact is None else money(exact, self.currency)
+
+
+def money(exact: Fraction, currency: str) -> Money:
+    """An exact sum as money: in full where its decimals end, else to 20 significant digits.
+
+    Only a rule of thumb such as words × 4/3 costs a sum whose decimals do not end.
+    """
+    context = CONTEXT.copy()
+    amount = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    if context.flags[Inexact]:
+        amount = Context(prec=20, rounding=ROUND_HALF_EVEN).plus(amount)
+    return Money(amount, currency)
 
 
 def parse_price(text: str) -> Price:
