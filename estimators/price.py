@@ -138,3 +138,17 @@ def plain(amount: Decimal) -> str:
     """
     text = f"{amount:f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+def display(money: Money) -> str:
+    """Money for a person: two decimals, or four significant digits where it is less than one unit.
+
+    >>> display(Money(Decimal("0.0000035"), "USD")), display(Money(Decimal("9.4"), "EUR"))
+    ('0.0000035 USD', '9.40 EUR')
+    """
+    amount = money.amount
+    if not amount or abs(amount) >= 1:
+        return f"{amount.quantize(Decimal('0.01'), ROUND_HALF_EVEN, CONTEXT):,f} {money.currency}"
+    rounded = Context(prec=4, rounding=ROUND_HALF_EVEN).plus(amount).normalize()
+    digits = max(2, -int(rounded.as_tuple().exponent))
+    return f"{rounded:.{digits}f} {money.currency}"

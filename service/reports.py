@@ -1,0 +1,64 @@
+"""What a person reads of counts: plain lines, like ``wc``. Tables are in ``tables.py``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+from ..estimators import Report, Row
+from ..estimators.comparison import WARNINGS
+from ..estimators.price import display
+from .inputs import Skipped
+
+MOST_SKIPPED = 5
+
+
+def write_json(body: object) -> None:
+    """JSON on standard output, in ASCII so that any terminal and any file name can take it."""
+    sys.stdout.write(json.dumps(body, indent=2) + "\n")
+
+
+def write_counts(report: Report) -> None:
+    """A block for each counter: what it is and how good, then tokens, cost and name of each text."""
+    for position, total in enumerate(report.total):
+        rows = [row for row in report.results if row.counter == total.counter]
+        lines = [(row.count.tokens, row.cost, row.source) for row in rows]
+        if len(rows) > 1:
+            lines.append((total.tokens, total.cost, "total"))
+        width = max(len(f"{tokens:,}") for tokens, _, _ in lines)
+        costs = [f"{display(cost)}  " if cost else "" for _, cost, _ in lines]
+        cost_width = max(map(len, costs))
+        sys.stdout.write(("\n" if position else "") + counter_title(rows[0]) + "\n")
+        for (tokens, _, source), cost in zip(lines, costs, strict=True):
+            sys.stdout.write(f"  {tokens:>{width},} tokens  {cost:>{cost_width}}{source}\n")
+
+
+def counter_title(row: Row) -> str:
+    """Name a counter and say how good its counts are."""
+    count = row.count
+    name = row.counter if row.counter == count.tokenizer else f"{row.counter} ({count.tokenizer})"
+    if count.kind == "exact":
+        quality = "exact"
+    elif count.interval:
+        quality = f"{count.kind}, between {count.interval[0]:,} and {count.interval[1]:,}"
+    else:
+        quality = f"{count.kind}, no measured error"
+    return f"{name}: {quality}, {count.fingerprint[:19]}"
+
+
+def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> None:
+    """Warn on standard error, once for each text and reason; how good a counter is stands in its title."""
+    said = {(row.source, code) for row in results for code in row.warnings if code != "uncalibrated"}
+    for source, code in sorted(said):
+        warn(f"{source}: {WARNINGS.get(code, code)}")
+    for file in skipped[:MOST_SKIPPED]:
+        warn(f"skipped {file.source}: {file.reason}")
+    if len(skipped) > MOST_SKIPPED:
+        warn(f"skipped {len(skipped) - MOST_SKIPPED} more files that are not text; --json lists them all")
+
+
+def warn(text: str) -> None:
+    """One line on standard error, which is none where the process was started without it."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"tokengap: warning: {text}\n")
