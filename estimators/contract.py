@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from .comparison import Report, Row, Total, bytes_per_token, per_word
-from .gap import Gap, Volume
+from .counting import Report, Row, Total, bytes_per_token, per_word
 from .price import Money, Price, plain
+
+if TYPE_CHECKING:
+    from .gap import Gap, Volume
 
 Json = dict[str, object]
 

@@ -14,7 +14,7 @@ from ..tokenizers.counter import Counter
 from .price import CONTEXT, Money, money
 
 if TYPE_CHECKING:
-    from .comparison import Total
+    from .counting import Total
 
 _OTHER_SCRIPT = re.compile(r"[^\W\d_\u0000-\u024f]")  # a letter outside Latin
 _NUMBER = re.compile(r"\d")

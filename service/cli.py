@@ -20,11 +20,8 @@ MISUSE = 2
 INTERRUPTED = 130
 
 MODULES = {
-    "count_cli": {
-        "count": "count the tokens of texts, and price them",
-        "compare": "count texts under several counters and report the gap to a word-based estimate",
-        "counters": "list the counters",
-    },
+    "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
+    "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""
 
@@ -73,7 +70,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
         epilog="'tokengap COMMAND --help' explains a command, with examples.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(prog="tokengap", metavar="COMMAND", required=True, parser_class=Parser)
     for module, names in MODULES.items():
         if argv and argv[0] in names:
             import_module(f".{module}", __package__).add_parsers(commands)

@@ -1,4 +1,4 @@
-"""``tokengap count``, ``tokengap compare`` and ``tokengap counters``."""
+"""``tokengap count`` and ``tokengap counters``, and the arguments that name texts and counters."""
 
 from __future__ import annotations
 
@@ -8,73 +8,50 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from ..estimators import Text, TokengapError, compare, count, report_json
-from ..estimators.comparison import DEFAULT_BASELINE, PERIODS, UNITS
+from ..estimators.counting import UNITS, Text, count
+from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
 from .inputs import STDIN, Skipped, find_files, read_texts
 from .progress import watched
-from .reports import write_counts, write_json, write_warnings
+from .reports import write_counts, write_json, write_report_json, write_warnings
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from .cli import Parser
 
-_COUNTERS = """\
+COUNTERS = """\
 counters:
   Exact: o200k_base (the default), cl100k_base, p50k_base, r50k_base (or gpt2), o200k_harmony,
   p50k_edit. Rules of thumb: words:FACTOR, chars:SIZE, bytes. model:NAME is the encoding a model
   uses. 'tokengap counters' lists them all. Text is data: <|endoftext|> in it is ordinary text.
 """
-_COUNT_EXAMPLES = """
+_EXAMPLES = """
 examples:
   tokengap count prompt.md
   tokengap count --model gpt-4o 'prompts/**/*.md'
   git diff | tokengap count --counter cl100k_base --quiet
 """
-_COMPARE_EXAMPLES = """
-examples:
-  tokengap compare --model gpt-4o --calls 200000 --per month messages/
-  tokengap compare --counter o200k_base --counter cl100k_base --baseline words:4/3 prompt.md
-  tokengap compare --price 'in=3,out=15 USD' --text 'How much is this?'
-"""
 
 
 def add_parsers(commands: _SubParsersAction[Parser]) -> None:
-    """Add the three commands."""
+    """Add the two commands."""
     counting = commands.add_parser(
         "count",
         description="Count the tokens of texts, and price them where a model or a price is given.",
-        epilog=_COUNTERS + _COUNT_EXAMPLES,
+        epilog=COUNTERS + _EXAMPLES,
     )
-    _add_inputs(counting)
+    add_inputs(counting)
     counting.add_argument("-q", "--quiet", action="store_true", help="print the total alone, as a plain number")
     counting.set_defaults(run=_count)
 
-    comparing = commands.add_parser(
-        "compare",
-        description="Count texts under several counters, price them, and report the gap between a naive\n"
-        "estimate (the baseline) and the count (the reference: the first counter that is\nno rule of thumb).",
-        epilog=_COUNTERS + _COMPARE_EXAMPLES,
-    )
-    _add_inputs(comparing)
-    comparing.add_argument(
-        "--baseline", metavar="SPEC", default=DEFAULT_BASELINE, help="the naive estimate (default: %(default)s)"
-    )
-    comparing.add_argument(
-        "--calls", type=_whole, metavar="N", help="also give the money for N calls, each an average one of the texts"
-    )
-    comparing.add_argument(
-        "--per", choices=PERIODS, default="month", help="the period those calls are for (default: %(default)s)"
-    )
-    comparing.set_defaults(run=_compare)
-
-    listing = commands.add_parser("counters", description="List the counters: name, how good, what it is.")
-    listing.add_argument("--json", action="store_true", help="print JSON")
-    listing.set_defaults(run=_counters)
+    listed = commands.add_parser("counters", description="List the counters: name, how good, what it is.")
+    listed.add_argument("--json", action="store_true", help="print JSON")
+    listed.set_defaults(run=_counters)
 
 
-def _add_inputs(parser: Parser) -> None:
+def add_inputs(parser: Parser) -> None:
+    """Add the arguments that say which texts, which counters and which price."""
     parser.add_argument(
         "paths",
         nargs="*",
@@ -111,43 +88,15 @@ def _add_inputs(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
 def _count(args: argparse.Namespace) -> int:
     skipped: list[Skipped] = []
-    report = count(_texts(args, skipped), args.counters, price=args.price, unit=args.unit)
+    report = count(texts_of(args, skipped), args.counters, price=args.price, unit=args.unit)
     if args.json:
-        write_json(report_json(report) | {"skipped": [asdict(file) for file in skipped]})
+        write_report_json(report, skipped)
     elif args.quiet:
         sys.stdout.writelines(f"{total.tokens}\n" for total in report.total)
     else:
         write_counts(report)
-        write_warnings(report.results, skipped)
-    return 0
-
-
-def _compare(args: argparse.Namespace) -> int:
-    skipped: list[Skipped] = []
-    report = compare(
-        _texts(args, skipped),
-        args.counters,
-        baseline=args.baseline,
-        price=args.price,
-        unit=args.unit,
-        calls=args.calls,
-        per=args.per,
-    )
-    if args.json:
-        write_json(report_json(report) | {"skipped": [asdict(file) for file in skipped]})
-    elif report.gap:
-        from .tables import write_comparison
-
-        write_comparison(report, report.gap)
         write_warnings(report.results, skipped)
     return 0
 
@@ -163,7 +112,7 @@ def _counters(args: argparse.Namespace) -> int:
     return 0
 
 
-def _texts(args: argparse.Namespace, skipped: list[Skipped]) -> Iterator[Text]:
+def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> Iterator[Text]:
     """The texts the arguments name; standard input where they name none."""
     paths = args.paths
     if not paths and not args.text:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..estimators import Text, TokengapError
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from ..estimators.counting import Text
+from ..tokenizers.errors import TokengapError
 
 STDIN = "-"
 _GLOB = frozenset("*?[")
@@ -47,7 +42,7 @@ def read_texts(found: Sequence[Found], texts: Sequence[str], skipped: list[Skipp
     A file the user named must be text; another that is not is put into ``skipped``.
     """
     for number, text in enumerate(texts, start=1):
-        yield Text("text" if len(texts) == 1 else f"text:{number}", _argument(text))
+        yield Text("text" if len(texts) == 1 else f"text:{number}", text)
     for file in found:
         try:
             yield Text("stdin" if file.path == STDIN else file.path, read_text(file.path))
@@ -72,7 +67,8 @@ def find_files(paths: Sequence[str]) -> list[Found]:
 def read_text(path: str) -> str:
     """Read one file (``-`` is standard input) as UTF-8, byte for byte: no newline is translated."""
     if path != STDIN:
-        return decode(Path(path).read_bytes(), path)
+        with open(path, "rb") as file:
+            return decode(file.read(), path)
     if sys.stdin is None:
         raise TokengapError("standard input is closed: name a file, or give --text")
     return decode(sys.stdin.buffer.read(), "stdin")
@@ -93,86 +89,32 @@ def decode(data: bytes, name: str) -> str:
         ) from None
 
 
-def _argument(text: str) -> str:
-    try:
-        return os.fsencode(text).decode()
-    except UnicodeError:
-        raise NotTextError("--text is not UTF-8") from None
-
-
 def _expand(path: str) -> Iterator[Found]:
     if path == STDIN:
         yield Found(STDIN, named=True)
     elif os.path.isdir(path):
-        files = sorted(_walk(Path(path)))
+        from .gitignore import walk
+
+        files = sorted(walk(path))
         if not files:
             raise TokengapError(f"{path}: no files in this directory (what git ignores is left out)")
         yield from (Found(file, named=False) for file in files)
     elif not os.path.lexists(path) and _GLOB & set(path):
-        yield from _glob(path)
+        yield from (Found(file, named=False) for file in _glob(path))
     else:
         os.stat(path)  # a missing file is reported before anything is counted
         yield Found(path, named=True)
 
 
-def _glob(pattern: str) -> Iterator[Found]:
+def _glob(pattern: str) -> list[str]:
     from glob import glob
 
-    matches = sorted(glob(pattern, recursive=True))
-    files = [match for match in matches if os.path.isfile(match)]
+    from .gitignore import GitIgnore
+
+    matches = [match for match in sorted(glob(pattern, recursive=True)) if os.path.isfile(match)]
+    ignore = GitIgnore(".")
+    files = [match for match in matches if not ignore.ignores(match)]
     if not files:
-        raise TokengapError(f"no file matches {pattern!r}")
-    yield from (Found(file, named=False) for file in files)
-
-
-def _walk(root: Path) -> Iterator[str]:
-    """Every regular file below ``root`` that git would not ignore."""
-    rules = _inherited_rules(root)
-    for folder, folders, files in os.walk(root, onerror=_raise):
-        here = Path(folder).resolve()
-        if (own := _rules_of(here / ".gitignore")) is not None:
-            rules = {**rules, here: own}
-        folders[:] = sorted(
-            name for name in folders if name != ".git" and not _ignored(here / name, rules, folder=True)
-        )
-        for name in files:
-            file = here / name
-            if stat.S_ISREG(file.lstat().st_mode) and not _ignored(file, rules, folder=False):
-                yield os.path.join(folder, name)
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _inherited_rules(root: Path) -> dict[Path, GitIgnoreSpec]:
-    """The ignore files above ``root``, up to the top of its git repository, and the repository's own."""
-    above = root.resolve().parents
-    top = next((folder for folder in (root.resolve(), *above) if (folder / ".git").exists()), None)
-    if top is None:
-        return {}
-    folders = [folder for folder in above if folder == top or top in folder.parents]
-    rules = {top: own} if (own := _rules_of(top / ".git" / "info" / "exclude")) is not None else {}
-    for folder in reversed(folders):
-        if (own := _rules_of(folder / ".gitignore")) is not None:
-            rules[folder] = own if folder not in rules else rules[folder] + own
-    return rules
-
-
-def _rules_of(file: Path) -> GitIgnoreSpec | None:
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(file.read_text(encoding="utf-8", errors="surrogateescape").splitlines())
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _ignored(path: Path, rules: dict[Path, GitIgnoreSpec], *, folder: bool) -> bool:
-    """Whether the deepest ignore file with a rule for ``path`` ignores it."""
-    for base in sorted(rules, key=lambda base: len(base.parts), reverse=True):
-        if path.is_relative_to(base):
-            verdict = rules[base].check_file(path.relative_to(base).as_posix() + ("/" if folder else "")).include
-            if verdict is not None:
-                return verdict
-    return False
+        ignored = f": git ignores all {len(matches)} that do; name a file itself to count it" if matches else ""
+        raise TokengapError(f"no file matches {pattern!r}{ignored}")
+    return files

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 
-from ..estimators import Report, Row
-from ..estimators.comparison import WARNINGS
+from ..estimators.counting import WARNINGS, Report, Row
 from ..estimators.price import display
 from .inputs import Skipped
 
@@ -16,7 +15,16 @@ MOST_SKIPPED = 5
 
 def write_json(body: object) -> None:
     """JSON on standard output, in ASCII so that any terminal and any file name can take it."""
+    import json
+
     sys.stdout.write(json.dumps(body, indent=2) + "\n")
+
+
+def write_report_json(report: Report, skipped: Sequence[Skipped]) -> None:
+    """The JSON every door answers with, and which files were no text."""
+    from ..estimators.contract import report_json
+
+    write_json(report_json(report) | {"skipped": [asdict(file) for file in skipped]})
 
 
 def write_counts(report: Report) -> None:

@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Plain
 
-from ..estimators import Gap, Money, Report
-from ..estimators.comparison import bytes_per_token, per_word
-from ..estimators.gap import reason
-from ..estimators.price import display
+from ..estimators.counting import Report, bytes_per_token, per_word
+from ..estimators.gap import Gap, reason
+from ..estimators.price import Money, display
 
 _NONE = "-"
 
