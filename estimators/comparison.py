@@ -34,6 +34,8 @@ def compare(
         raise TokengapError(f"calls must be at least 1, not {calls}")
     one_of("period", per, PERIODS)
     specs = unique_specs(counters)
+    if specs == (baseline,) == (DEFAULT_COUNTER,):
+        raise TokengapError(f"the baseline {baseline} is the only counter: name another one to compare it with")
     if specs == (baseline,):
         specs = (DEFAULT_COUNTER, baseline)
     reference = _reference(specs, baseline)

@@ -6,7 +6,7 @@ import re
 from collections import Counter as Tally
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -121,7 +121,7 @@ def _percent(part: int, whole: int) -> Decimal | None:
         return None
     exact = Fraction(part * 100, whole)
     return CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(
-        Decimal("0.01"), rounding=ROUND_HALF_EVEN, context=CONTEXT
+        Decimal("0.01"), rounding=ROUND_HALF_UP, context=CONTEXT
     )
 
 

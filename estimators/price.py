@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact
 from fractions import Fraction
 
 from ..tokenizers.errors import TokengapError
@@ -16,7 +16,7 @@ TOKENS_PER_PRICE = 1_000_000
 ABSURD = Decimal(1_000_000)
 """A price of this much per million tokens is one whole unit of currency a token: a mistaken unit."""
 
-CONTEXT = Context(prec=50, rounding=ROUND_HALF_EVEN)
+CONTEXT = Context(prec=50, rounding=ROUND_HALF_UP)
 """Our own decimal context, so that a caller's never changes a sum."""
 
 _UNITS = {"in": "input", "input": "input", "out": "output", "output": "output"}
@@ -91,9 +91,10 @@ def money(exact: Fraction, currency: str) -> Money:
     Only a rule of thumb such as words × 4/3 costs a sum whose decimals do not end.
     """
     context = CONTEXT.copy()
+    context.clear_flags()
     amount = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     if context.flags[Inexact]:
-        amount = Context(prec=20, rounding=ROUND_HALF_EVEN).plus(amount)
+        amount = Context(prec=20, rounding=ROUND_HALF_UP).plus(amount)
     return Money(amount, currency)
 
 
@@ -148,7 +149,7 @@ def display(money: Money) -> str:
     """
     amount = money.amount
     if not amount or abs(amount) >= 1:
-        return f"{amount.quantize(Decimal('0.01'), ROUND_HALF_EVEN, CONTEXT):,f} {money.currency}"
-    rounded = Context(prec=4, rounding=ROUND_HALF_EVEN).plus(amount).normalize()
+        return f"{amount.quantize(Decimal('0.01'), ROUND_HALF_UP, CONTEXT):,f} {money.currency}"
+    rounded = Context(prec=4, rounding=ROUND_HALF_UP).plus(amount).normalize()
     digits = max(2, -int(rounded.as_tuple().exponent))
     return f"{rounded:.{digits}f} {money.currency}"
