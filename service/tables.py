@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from io import StringIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -42,11 +43,11 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: 
 
 
 def _print(what: Table | Plain | str) -> None:
-    """Print through our own stream: rich would leave with code 1 where nobody reads it."""
-    console = Console(highlight=False, markup=False, emoji=False)
-    with console.capture() as capture:
-        console.print(what, soft_wrap=not isinstance(what, Table))
-    sys.stdout.write(capture.get())
+    """Render for standard output, then write: rich itself leaves with code 1 where nobody reads."""
+    page = StringIO()
+    console = Console(file=page, force_terminal=sys.stdout.isatty(), highlight=False, markup=False, emoji=False)
+    console.print(what, soft_wrap=not isinstance(what, Table))
+    sys.stdout.write(page.getvalue())
 
 
 def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
