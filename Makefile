@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 INSTALL_SELF := $(PIP) --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck smoke bench lock clean
+.PHONY: help demo test lint format typecheck smoke docs bench lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do printf 'make %-10s %s\n' "$$name" "$$what"; done
@@ -32,6 +32,9 @@ typecheck: .venv/dev ## Check the types, strictly
 
 smoke: .venv/dev ## Build the wheel and try it in a new environment, away from the sources
 	$(BIN)/python tests/smoke.py
+
+docs: .venv/dev ## Write the outputs shown in the documents anew
+	$(BIN)/python tests/test_docs.py
 
 bench: .venv/bench ## Run the benchmarks beside other tools (they print; nothing passes or fails)
 	$(BIN)/python benchmarks/cold_start.py
