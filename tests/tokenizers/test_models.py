@@ -28,6 +28,11 @@ from tokengap.tokenizers.registry import get_counter
         ("gpt2", "r50k_base"),
         ("text-davinci-edit-001", "p50k_edit"),
         ("gpt-6-sol", "o200k_base"),
+        ("azure/us/gpt-4o", "o200k_base"),
+        ("openrouter/openai/gpt-4.1", "o200k_base"),
+        ("gpt-5.6-sol", "o200k_base"),
+        ("openai.gpt-oss-120b-1:0", "o200k_harmony"),
+        ("curie:ft-acme-2023-01-01", "r50k_base"),
     ],
 )
 def test_model_names(name: str, encoding: str) -> None:
@@ -35,11 +40,62 @@ def test_model_names(name: str, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt4", "claude-x", "gpt-99-super", "gpt-4o-2024", "gpt-4ox", "ft:", "nobody/gpt-4o", " gpt-4o"]
+    "name",
+    [
+        *("gpt4", "claude-x", "gpt-99-super", "gpt-4o-2024", "gpt-4ox", "ft:", "nobody/gpt-4o", " gpt-4o"),
+        *("", "openai/", "gpt-5.6", "gpt-4-1", "claude-opus-4-99", "gpt-4o-2024-13-01", "us.anthropic.claude-x-v1:0"),
+        *("gpt-4o" * 1000, "/" * 1000, "ft:" * 1000, "nobody.gpt-4o", "models/"),
+    ],
 )
 def test_unknown_models_are_refused(name: str) -> None:
     with pytest.raises(UnknownNameError):
         find_model(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "family"),
+    [
+        ("models/gemini-2.5-pro", "gemini-2.5-pro", "google"),
+        ("publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro", "google"),
+        ("gemini/gemini-2.5-flash-preview-05-20", "gemini-2.5-flash", "google"),
+        ("gemini-1.5-pro-002", "gemini-1.5-pro", "google"),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "anthropic"),
+        ("bedrock/us-east-1/anthropic.claude-3-opus-20240229-v1:0:200k", "claude-3-opus", "anthropic"),
+        ("arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-opus-4-6-v1", "claude-opus-4-6", "anthropic"),
+        ("vertex_ai/claude-opus-4-1@20250805", "claude-opus-4-1", "anthropic"),
+        (
+            "projects/p/locations/us-east5/publishers/anthropic/models/claude-3-5-sonnet-v2@20241022",
+            "claude-3-5-sonnet-v2",
+            "anthropic",
+        ),
+        ("anthropic/claude-opus-4.5:batch", "claude-opus-4-5", "anthropic"),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet", "anthropic"),
+        ("Meta-Llama/Llama-3.3-70B-Instruct", "llama-3.3-70b-instruct", "meta"),
+        ("meta.llama3-1-70b-instruct-v1:0", "llama3-1-70b-instruct", "meta"),
+        ("mistral-large-2411", "mistral-large", "mistral"),
+        ("mistral.mistral-7b-instruct-v0:2", "mistral-7b-instruct", "mistral"),
+        ("deepseek/deepseek-chat", "deepseek-chat", "deepseek"),
+        ("qwen/qwen3-32b", "qwen3-32b", "qwen"),
+        ("x-ai/grok-4-0709", "grok-4", "xai"),
+        ("amazon.nova-pro-v1:0", "nova-pro", "amazon"),
+    ],
+)
+def test_models_of_other_families_have_an_assumed_tokenizer(name: str, model: str, family: str) -> None:
+    found = find_model(name)
+    assert (found.name, found.family, found.published) == (model, family, False)
+    count = get_counter(f"model:{name}").count("Hello")
+    assert (count.kind, count.interval, count.tokenizer) == ("heuristic", None, found.encoding)
+    assert set(count.warnings) == {"assumed_tokenizer", "uncalibrated"}
+
+
+def test_a_release_of_its_own_wins_over_its_base() -> None:
+    assert find_model("gpt-3.5-turbo-0301").name == "gpt-3.5-turbo-0301"
+    assert find_model("gpt-3.5-turbo-0125").name == "gpt-3.5-turbo"
+
+
+def test_every_name_finds_itself() -> None:
+    for name, model in models().items():
+        assert find_model(name) is model
 
 
 def test_suggestions() -> None:
