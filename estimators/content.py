@@ -259,6 +259,7 @@ def _gemini_part(fields: Fields, content: Content) -> None:
             mime = data.text("mimeType") or data.text("mime_type") or ""
             if mime.startswith("image/"):
                 content.images.append(read_image(data, media_type=mime))
+                data.close()
             else:
                 fields.not_counted.add(data.path)
     for key in ("functionCall", "function_call"):

@@ -15,13 +15,16 @@ from .schema import UNSEEN, resolve
 from .tools import Tool
 
 MAX_LEVELS = 64
-MAX_SUBSCHEMAS = 20_000
-"""Where references multiply, a small schema can stand for an endless one."""
+MAX_PARTS = 20_000
+"""Subschemas, and 50 characters of what a reference repeats: a small schema can stand for an endless one."""
 
 _DRAWN = names(
     "type description properties required items enum anyOf oneOf allOf default nullable $ref $defs definitions"
 )
 _DRAWN_BARE = _DRAWN - {"description", "default"}  # where a schema is no property, these have no place
+
+
+_SHAPES = frozenset({"anyOf", "oneOf", "allOf", "enum", "const", "items"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ class _Writer:
         self.left_out: list[str] = []
         self.guesses = 0
         self.used: set[str] = set()
+        self.sizes: dict[str, int] = {}
         self.levels = 0
         self.written = 0
 
@@ -85,7 +89,7 @@ class _Writer:
         root = self._open(_Place(self.root, self.root_path, 0, ()), _DRAWN_BARE)
         if root.schema.get("properties"):
             return f"_: {self._object(root)}"
-        if root.schema.get("type") in ("object", None) and not root.schema.keys() & {"anyOf", "oneOf", "allOf", "enum"}:
+        if root.schema.get("type", "object") == "object" and not root.schema.keys() & _SHAPES:
             return ""
         return f"_: {self._type(root)}"
 
@@ -106,6 +110,9 @@ class _Writer:
             if reference in seen:
                 return _Place({}, path, place.depth, seen)
             target = resolve(reference, self.root, join(path, "$ref"))
+            if reference not in self.sizes:
+                self.sizes[reference] = len(json.dumps(target)) // 50
+            self.written += self.sizes[reference]  # what is referred to again is written again
             seen = (*seen, reference)
             self.used.add(reference)
             path = self.root_path
@@ -124,8 +131,8 @@ class _Writer:
     def _type(self, place: _Place) -> str:
         self.levels += 1
         self.written += 1
-        if self.levels > MAX_LEVELS or self.written > MAX_SUBSCHEMAS:
-            fail(place.path, f"the schema is deeper than {MAX_LEVELS} levels or has over {MAX_SUBSCHEMAS} parts")
+        if self.levels > MAX_LEVELS or self.written > MAX_PARTS:
+            fail(place.path, f"the schema is deeper than {MAX_LEVELS} levels or has over {MAX_PARTS} parts")
         text = self._shape(place)
         self.levels -= 1
         return f"{text} | null" if place.schema.get("nullable") is True and "null" not in text else text
@@ -153,7 +160,7 @@ class _Writer:
             return self._object(_Place(schema, place.path, place.depth + 1, place.seen))
         if kind == "array" or (kind is None and "items" in schema):
             items = self._member(schema.get("items"), join(place.path, "items"), place)
-            self.guesses += 0 if items.isalpha() else 2
+            self.guesses += 0 if items.rstrip("[]").isalpha() else 2
             return f"{items}[]"
         return "number" if kind == "integer" else str(kind or "any")
 

@@ -7,6 +7,7 @@ no part of the prompt, or noted in ``not_counted``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ SETTINGS: Mapping[str, frozenset[str] | None] = {
         names(
             "temperature top_p top_k min_p n candidate_count best_of seed stop stop_sequences max_tokens "
             "max_completion_tokens max_output_tokens presence_penalty frequency_penalty repetition_penalty logprobs "
-            "top_logprobs echo suffix_tokens"
+            "top_logprobs echo"
         ),
         _NONE,
     ),
@@ -37,6 +38,7 @@ SETTINGS: Mapping[str, frozenset[str] | None] = {
         ),
         _NONE,
     ),
+    **dict.fromkeys(("custom_id", "method", "url"), _NONE),  # of a line of a batch file
     "metadata": None,  # any key of the caller's own
     "labels": None,
     "stream_options": frozenset({"include_usage", "include_obfuscation"}),
@@ -60,6 +62,8 @@ ELSEWHERE = names(
 """Keys whose content the provider has or makes: part of the prompt, or maybe, and not at hand to be counted."""
 
 _INPUTS = ("messages", "input", "contents", "prompt")
+_BATCH_BODIES = ("body", "params")  # where a line of a batch file of OpenAI or Anthropic has its request
+_EMBEDDING = re.compile(r"embed|-(similarity|search)-")
 _GENERATION_CONFIG = names(
     "temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType seed presencePenalty "
     "frequencyPenalty responseLogprobs logprobs responseModalities thinkingConfig mediaResolution"
@@ -89,8 +93,11 @@ class Request:
     is_chat: bool
 
 
-def read_request(request: object) -> Request:
-    """Read a request. Raises TokengapError that names the path of what is wrong."""
+def read_request(request: object, model: str | None = None) -> Request:
+    """Read a request, for a model other than its own where one is named.
+
+    Raises TokengapError that names the path of what is wrong.
+    """
     check_json(request)
     not_counted = NotCounted()
     if isinstance(request, str):
@@ -99,7 +106,7 @@ def read_request(request: object) -> Request:
         return _read_list(request, not_counted)
     if not isinstance(request, Mapping):
         fail("request", f"an object, a list of messages or a text is needed, not {describe(request)}")
-    return _read_object(Fields(request, "", not_counted))
+    return _read_object(Fields(request, "", not_counted), model)
 
 
 def _texts(texts: tuple[str, ...], not_counted: NotCounted) -> Request:
@@ -117,14 +124,19 @@ def _messages(items: Sequence[object], path: str, not_counted: NotCounted) -> tu
     return tuple(read_message(Fields(item, join(path, i), not_counted)) for i, item in enumerate(items))
 
 
-def _read_object(fields: Fields) -> Request:
+def _read_object(fields: Fields, model: str | None) -> Request:
     given = [key for key in _INPUTS if key in fields]
+    for key in () if given else _BATCH_BODIES:
+        if (body := fields.fields(key)) is not None:
+            fields.skip(SETTINGS)
+            fields.close()
+            return _read_object(body, model)
     if len(given) != 1:
         found = f"both {' and '.join(given)}" if given else f"none of {', '.join(_INPUTS)}"
         fail("request", f"{found} given; exactly one is needed")
-    model = fields.text("model")
+    own_model = fields.text("model")
     system = _system(fields)
-    texts, messages = _read_input(fields, given[0])
+    texts, messages = _read_input(fields, given[0], embeds=bool(_EMBEDDING.search((model or own_model or "").lower())))
     is_chat = given[0] != "prompt" and not (texts and not system)
     if is_chat and texts:  # instructions beside a list of texts
         fail(fields.at(given[0]), "a list of texts cannot have instructions")
@@ -134,7 +146,7 @@ def _read_object(fields: Fields) -> Request:
     fields.skip_uncounted(ELSEWHERE)
     fields.skip(SETTINGS)
     fields.close()
-    return Request(model, texts, (*system, *messages), tools, choice, schema, fields.not_counted, is_chat=is_chat)
+    return Request(own_model, texts, (*system, *messages), tools, choice, schema, fields.not_counted, is_chat=is_chat)
 
 
 def _system(fields: Fields) -> list[Message]:
@@ -147,11 +159,11 @@ def _system(fields: Fields) -> list[Message]:
     ]
 
 
-def _read_input(fields: Fields, key: str) -> tuple[tuple[str, ...], tuple[Message, ...]]:
+def _read_input(fields: Fields, key: str, *, embeds: bool) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """The texts, or the messages, that a request is about."""
     value, path = fields.take(key), fields.at(key)
-    if isinstance(value, str):
-        if key == "prompt":
+    if isinstance(value, str) and key != "messages":
+        if key == "prompt" or embeds:
             return (value,), ()
         content = read_content(value, path, fields.not_counted)
         return (), (content.message("user"),)
@@ -159,7 +171,8 @@ def _read_input(fields: Fields, key: str) -> tuple[tuple[str, ...], tuple[Messag
         fields.not_counted.add(path)  # a prompt template that the provider keeps
         return (), ()
     if not isinstance(value, list | tuple):
-        fail(path, f"a text or an array is needed, not {describe(value)}")
+        needed = "an array" if key == "messages" else "a text or an array"
+        fail(path, f"{needed} is needed, not {describe(value)}")
     if key in ("input", "prompt"):
         if value and all(isinstance(item, str) for item in value):
             return tuple(item for item in value if isinstance(item, str)), ()

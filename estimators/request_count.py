@@ -104,7 +104,7 @@ def count_request(
 
     Raises TokengapError that names the path of what is wrong, UnknownNameError for an unknown model or counter.
     """
-    read = read_request(request)
+    read = read_request(request, model)
     known = _find_model(model or read.model, counter)
     if known is None and counter is None:
         raise TokengapError("model: missing; name one, such as gpt-4o, or a counter, such as o200k_base")

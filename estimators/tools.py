@@ -116,7 +116,7 @@ def _read_function(fields: Fields) -> Tool:
     name = fields.text("name", required=True) or ""
     description = fields.text("description")
     schema = None
-    for key in ("parameters", "input_schema", "parametersJsonSchema"):
+    for key in ("parameters", "input_schema", "inputSchema", "parametersJsonSchema"):
         if (value := fields.take(key)) is not None:
             schema = check_schema(value, fields.at(key), fields.not_counted)
             break

@@ -134,9 +134,18 @@ def test_texts_alone_are_exact(request_: Any, tokens: int) -> None:
     assert (count.kind, count.interval, count.rule) == ("exact", None, None)
 
 
-def test_embeddings_take_a_list_of_texts() -> None:
+def test_embeddings_have_no_frame() -> None:
     count = count_request({"model": "text-embedding-3-small", "input": ["tiktoken is great!", "hello"]})
     assert (count.tokens, count.kind) == (7, "exact")
+    count = count_request({"input": "tiktoken is great!"}, "text-embedding-3-small")
+    assert (count.tokens, count.kind) == (6, "exact")
+
+
+def test_a_line_of_a_batch_file_is_its_request() -> None:
+    line = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {**WEATHER, "model": "gpt-4"}}
+    count = count_request(line)
+    assert (count.tokens, count.model, count.not_counted) == (105, "gpt-4", ())
+    assert count_request({"custom_id": "1", "params": {**WEATHER, "x": 1}}, "gpt-4").not_counted == ("params.x",)
 
 
 def test_one_conversation_in_three_shapes_costs_the_same() -> None:
