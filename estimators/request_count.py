@@ -25,7 +25,9 @@ KINDS: tuple[Kind, ...] = ("exact", "reconstructed", "calibrated", "heuristic")
 
 _SYSTEM = frozenset({"system", "developer"})
 _UNKNOWN = Model("", "", published=False, family="")
-_STAND_INS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o"}  # where only an encoding is named: its chat models
+_STAND_INS = {"cl100k_base": "gpt-4", "o200k_base": "gpt-4o", "o200k_harmony": "gpt-oss-120b"}
+"""Where only an encoding is named, the chat model whose frame is taken."""
+
 _UNMEASURED_CHOICE = 9  # what a named function of two tokens costs: more than a bare "required" can
 
 
@@ -104,6 +106,8 @@ def count_request(
 
     Raises TokengapError that names the path of what is wrong, UnknownNameError for an unknown model or counter.
     """
+    if counter and counter.startswith("model:"):
+        model, counter = model or counter.removeprefix("model:"), None
     read = read_request(request, model)
     known = _find_model(model or read.model, counter)
     if known is None and counter is None:

@@ -195,6 +195,11 @@ def test_a_counter_replaces_the_models_tokenizer_and_says_so() -> None:
     assert "assumed_tokenizer" in other.warnings
 
 
+def test_a_counter_may_be_a_model() -> None:
+    messages = [{"role": "user", "content": "Hello, how are you?"}]
+    assert count_request(messages, counter="model:gpt-4o") == count_request(messages, "gpt-4o")
+
+
 def test_an_encoding_alone_takes_the_frame_of_its_chat_models(chat_counts: Any) -> None:
     for case in chat_counts["messages"]:
         assert count_request([case["message"]], counter="cl100k_base").tokens == case["count"]
