@@ -18,6 +18,7 @@ _LABELS: Mapping[str, frozenset[str] | None] = {
     "annotations": None,  # of an earlier answer: where its citations point
     "is_error": _NONE,
     "phase": _NONE,
+    "logprobs": None,
     "strict": _NONE,
 }
 """Keys of a message or part that only label it: no part of the prompt."""
@@ -28,6 +29,7 @@ _HOSTED_ITEMS = names(
     "shell_call_output apply_patch_call apply_patch_call_output mcp_call mcp_list_tools mcp_approval_request "
     "mcp_approval_response tool_search_call tool_search_output program program_output"
 )
+_KEPT_BY_PROVIDER = names("audio reasoning reasoning_content reasoning_details")  # of an earlier answer
 _HOSTED_PARTS = names(
     "input_audio audio file input_file video video_url container_upload redacted_thinking server_tool_use "
     "web_search_tool_result web_fetch_tool_result code_execution_tool_result tool_search_tool_result "
@@ -92,6 +94,7 @@ def read_message(fields: Fields, role: str | None = None) -> Message:
     if (refusal := fields.text("refusal")) is not None:
         content.texts.append(refusal)
     name = fields.text("name")
+    fields.skip_uncounted(_KEPT_BY_PROVIDER)
     fields.skip(_LABELS)
     fields.close()
     return content.message(role, name)

@@ -99,6 +99,9 @@ class Fields:
         self.not_counted = not_counted
         self._left: dict[str, object] = dict(value)
 
+    def is_object(self, key: str) -> bool:
+        return isinstance(self._left.get(key), Mapping)
+
     def at(self, key: str | int) -> str:
         return join(self.path, key)
 

@@ -126,6 +126,9 @@ def _messages(items: Sequence[object], path: str, not_counted: NotCounted) -> tu
 
 def _read_object(fields: Fields, model: str | None) -> Request:
     given = [key for key in _INPUTS if key in fields]
+    if fields.is_object("prompt") and len(given) > 1:
+        given.remove("prompt")  # a prompt template that the provider keeps, beside its input
+        fields.skip_uncounted(frozenset({"prompt"}))
     for key in () if given else _BATCH_BODIES:
         if (body := fields.fields(key)) is not None:
             fields.skip(SETTINGS)
@@ -137,8 +140,7 @@ def _read_object(fields: Fields, model: str | None) -> Request:
     own_model = fields.text("model")
     system = _system(fields)
     texts, messages = _read_input(fields, given[0], embeds=bool(_EMBEDDING.search((model or own_model or "").lower())))
-    is_chat = given[0] != "prompt" and not (texts and not system)
-    if is_chat and texts:  # instructions beside a list of texts
+    if texts and system:
         fail(fields.at(given[0]), "a list of texts cannot have instructions")
     tools = read_tools(fields)
     choice = read_choice(fields)
@@ -146,7 +148,7 @@ def _read_object(fields: Fields, model: str | None) -> Request:
     fields.skip_uncounted(ELSEWHERE)
     fields.skip(SETTINGS)
     fields.close()
-    return Request(own_model, texts, (*system, *messages), tools, choice, schema, fields.not_counted, is_chat=is_chat)
+    return Request(own_model, texts, (*system, *messages), tools, choice, schema, fields.not_counted, is_chat=not texts)
 
 
 def _system(fields: Fields) -> list[Message]:
@@ -178,6 +180,8 @@ def _read_input(fields: Fields, key: str, *, embeds: bool) -> tuple[tuple[str, .
             return tuple(item for item in value if isinstance(item, str)), ()
         if any(isinstance(item, int | float) for item in value) or any(isinstance(item, list) for item in value):
             fail(path, "token ids are counted already; give texts")
+        if key == "prompt":
+            fail(path, "a text or a non-empty array of texts is needed")
     if key == "input":
         read = (read_item(Fields(item, join(path, i), fields.not_counted)) for i, item in enumerate(value))
         return (), tuple(message for message in read if message is not None)

@@ -234,6 +234,9 @@ def test_adding_a_message_never_lowers_a_count(
         ),
         ({"input": [{"type": "function_cal"}]}, r"input\[0\].type: unknown item type 'function_cal'"),
         ({"input": [[1, 2]]}, "input: token ids are counted already"),
+        ({"prompt": []}, "prompt: a text or a non-empty array of texts is needed"),
+        ({"prompt": [{"role": "user", "content": "x"}]}, "prompt: a text or"),
+        ({"input": ["x"], "instructions": "y"}, "input: a list of texts cannot have instructions"),
         ({"messages": [{"role": "user", "content": "x", "weight": float("nan")}]}, r"messages\[0\].weight: nan is not"),
         ({"messages": [], "x": float("inf")}, "x: inf is not a JSON number"),
         ({"messages": [], "x": {1}}, "x: a Python set is not JSON"),
@@ -400,12 +403,20 @@ def test_references_that_multiply_or_circle() -> None:
         ({"messages": [], "metadata": {}, "stream_options": {"x": 1}}, "stream_options.x"),
         ({"messages": [], "tool_choice": {"type": "allowed_tools", "tools": []}}, "tool_choice"),
         ({"prompt": {"id": "p"}}, "prompt"),
+        ({"prompt": {"id": "p"}, "input": "x"}, "prompt"),
     ],
 )
 def test_what_is_not_at_hand_is_listed(request_: Any, path: str) -> None:
     count = count_request(request_, "gpt-4o")
     assert count.not_counted == (path,)
     assert "not_counted" in count.warnings
+
+
+def test_an_answer_can_be_sent_back_as_it_came() -> None:
+    plain = {"role": "assistant", "content": "Hi"}
+    nulls = dict.fromkeys(("refusal", "audio", "function_call", "tool_calls", "reasoning_content"))
+    whole = {**plain, **nulls, "annotations": [{"type": "url_citation", "url": "x"}]}
+    assert count_request([whole], "gpt-4o") == count_request([plain], "gpt-4o")
 
 
 def test_real_tool_definitions(shared_dir: Any) -> None:
