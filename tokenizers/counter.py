@@ -49,3 +49,17 @@ class Counter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str) -> Count: ...
+
+
+@runtime_checkable
+class Tokenizer(Counter, Protocol):
+    """A counter that can show its tokens, and so where a text may be cut.
+
+    ``pieces`` gives the bytes of each token, in order: joined they are the text in UTF-8, and
+    ``count(text).tokens`` is their number. ``longest_token`` is that of the vocabulary, in bytes.
+    """
+
+    @property
+    def longest_token(self) -> int: ...
+
+    def pieces(self, text: str) -> list[bytes]: ...
