@@ -1,0 +1,279 @@
+"""``tokengap fit``, ``tokengap cut`` and ``tokengap models``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from ..estimators.cut import AnswerCut, Cut
+    from ..estimators.limits import Fit, ModelRow
+    from ..tokenizers.counter import Count, Counter
+
+STDIN = "-"
+DOES_NOT_FIT = 1
+
+
+def add_parsers(commands: _SubParsersAction[Any]) -> None:
+    """Add the three commands; each sets ``run`` to a function from its arguments to an exit code."""
+    fits = commands.add_parser(
+        "fit",
+        help="say whether a text fits a model's context window",
+        description="Say whether a text fits a model, with room for its answer. Exit code 1 where it does not.",
+    )
+    fits.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
+    fits.add_argument("-m", "--model", required=True, metavar="NAME", help="the model")
+    fits.add_argument("-c", "--counter", metavar="SPEC", help="count with this instead of the model's own encoding")
+    fits.add_argument("--output-tokens", type=_tokens, metavar="N", help="the length of the answer to leave room for")
+    fits.add_argument("--answer", metavar="FILE", help="a sample answer: leave room for it, show where it is cut off")
+    fits.add_argument("--json", action="store_true", help="print JSON")
+    fits.set_defaults(run=run_fit)
+
+    cuts = commands.add_parser(
+        "cut",
+        help="cut a text to a number of tokens",
+        description="Print the longest beginning of a text that has at most N tokens, byte for byte, and say on "
+        "standard error what was cut.",
+    )
+    cuts.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
+    cuts.add_argument("-n", "--max-tokens", type=_tokens, required=True, metavar="N", help="the tokens to keep")
+    cuts.add_argument("--from-end", action="store_true", help="keep the end of the text instead of its beginning")
+    by = cuts.add_mutually_exclusive_group()
+    by.add_argument("-c", "--counter", metavar="SPEC", help=f"what to count with (default: {DEFAULT_COUNTER})")
+    by.add_argument("-m", "--model", metavar="NAME", help="count with this model's encoding")
+    cuts.set_defaults(run=run_cut)
+
+    listed = commands.add_parser(
+        "models",
+        help="list models with their encoding and limits",
+        description="List models: encoding, context window, limits of input and output, in tokens. A dash is a "
+        "limit that nobody has documented.",
+    )
+    listed.add_argument("containing", nargs="?", default="", metavar="TEXT", help="only names that have this in them")
+    listed.add_argument("--all", action="store_true", help="also the models of the price table, as provider/name")
+    listed.add_argument("--json", action="store_true", help="print JSON")
+    listed.set_defaults(run=run_models)
+
+
+def run_fit(args: argparse.Namespace) -> int:
+    """Exit code 0 where the text fits or nobody knows, 1 where it does not."""
+    from ..estimators.limits import find_limits, fit
+
+    limits = find_limits(args.model)
+    counter = _counter_of(args.model, args.counter)
+    count = counter.count(_read(args.path))
+    expected, answer = args.output_tokens, None
+    if args.answer is not None:
+        from ..estimators.cut import cut_answer
+
+        sample = _read(args.answer)
+        expected = counter.count(sample).tokens if expected is None else expected
+        room = fit(count.tokens, limits).answer_room
+        if args.output_tokens is not None:
+            room = min(args.output_tokens, expected if room is None else room)
+        answer = None if room is None else cut_answer(sample, room, counter)
+    result = fit(count.tokens, limits, expected or 0)
+    if args.json:
+        _print_json(_fit_json(result, count, answer))
+    else:
+        _print_fit(result, count, answer)
+    return DOES_NOT_FIT if result.fits is False else 0
+
+
+def run_cut(args: argparse.Namespace) -> int:
+    """Print what is kept, byte for byte; what was cut goes to standard error."""
+    from ..estimators.cut import cut
+
+    counter = get_counter(f"model:{args.model}" if args.model else args.counter or DEFAULT_COUNTER)
+    result = cut(_read(args.path), args.max_tokens, counter, from_end=args.from_end)
+    sys.stdout.buffer.write(result.kept.encode())
+    sys.stdout.buffer.flush()
+    print(_cut_summary(result), file=sys.stderr)
+    _print_warnings(result.warnings)
+    return 0
+
+
+def run_models(args: argparse.Namespace) -> int:
+    """Print the list; none that matches is an error."""
+    from ..estimators.limits import list_models
+
+    rows = list_models(args.containing, everything=args.all)
+    if not rows:
+        hint = "" if args.all else "; --all looks through the price table too"
+        raise TokengapError(f"no model has {args.containing!r} in its name{hint}")
+    if args.json:
+        _print_json([_model_json(row) for row in rows])
+        return 0
+    width = max(len(row.name) for row in rows)
+    print(f"{'MODEL':{width}}  {'ENCODING':14}  {'WINDOW':>9}  {'INPUT':>9}  {'OUTPUT':>9}")
+    for row in rows:
+        assumed = "?" if row.published is False else ""
+        limits = (row.limits.context_window, row.limits.max_input, row.limits.max_output)
+        figures = "  ".join(f"{_figure(limit):>9}" for limit in limits)
+        print(f"{row.name:{width}}  {(row.encoding or '-') + assumed:14}  {figures}")
+    if any(row.published is False for row in rows):
+        print("? the provider has not named the encoding", file=sys.stderr)
+    return 0
+
+
+def _counter_of(model: str, spec: str | None) -> Counter:
+    try:
+        return get_counter(spec or f"model:{model}")
+    except UnknownNameError:
+        if spec:
+            raise
+        raise TokengapError(
+            f"the limits of {model!r} are known, but not its tokenizer; say what to count with, such as "
+            f"--counter {DEFAULT_COUNTER}"
+        ) from None
+
+
+def _print_fit(result: Fit, count: Count, answer: AnswerCut | None) -> None:
+    limits = result.limits
+    verdict = {True: "fits", False: "does not fit", None: "not known whether it fits"}[result.fits]
+    print(f"{limits.model}: {verdict}")
+    print(f"  text            {count.tokens:>11,} tokens ({count.tokenizer}, {count.kind})")
+    if result.output_tokens:
+        print(f"  answer          {result.output_tokens:>11,} tokens expected")
+    for name, limit in (
+        ("context window", limits.context_window),
+        ("input limit", limits.max_input),
+        ("output limit", limits.max_output),
+    ):
+        if limit is not None or name != "input limit":
+            print(f"  {name:15} {_figure(limit):>11}")
+    if result.must_cut:
+        keep = result.tokens - result.must_cut
+        how = f": tokengap cut --counter {count.tokenizer} --max-tokens {keep}" if keep else ""
+        print(f"  must be cut     {result.must_cut:>11,} tokens{how}")
+    elif result.left is not None:
+        print(f"  left            {result.left:>11,}")
+    if answer is not None:
+        print(f"  the answer {_answer_summary(answer)}")
+    _print_warnings((*count.warnings, *result.warnings))
+
+
+def _answer_summary(answer: AnswerCut) -> str:
+    if not answer.dropped:
+        return "would be complete"
+    where = f"inside the word {answer.word!r}" if answer.word else "between words"
+    if answer.inside_character:
+        where = "inside a character"
+    return f"would be cut off {where}, after {answer.kept[-40:]!r}; {len(answer.dropped):,} characters would be lost"
+
+
+def _cut_summary(result: Cut) -> str:
+    kept = f"kept {result.tokens:,} of at most {result.max_tokens:,} tokens ({result.tokenizer}, {result.kind})"
+    if not result.dropped:
+        return f"{kept}: nothing was cut"
+    end = "beginning" if result.from_end else "end"
+    size = len(result.dropped.encode())
+    return f"{kept}: cut {len(result.dropped):,} characters ({size:,} bytes) from the {end}"
+
+
+def _fit_json(result: Fit, count: Count, answer: AnswerCut | None) -> dict[str, Any]:
+    limits = result.limits
+    return {
+        "model": limits.model,
+        "fits": result.fits,
+        "tokens": count.tokens,
+        "tokenizer": count.tokenizer,
+        "fingerprint": count.fingerprint,
+        "kind": count.kind,
+        "output_tokens": result.output_tokens,
+        "context_window": limits.context_window,
+        "max_input": limits.max_input,
+        "max_output": limits.max_output,
+        "left": result.left,
+        "must_cut": result.must_cut,
+        "answer_room": result.answer_room,
+        "answer": None if answer is None else _answer_json(answer),
+        "sources": dict(limits.sources),
+        "warnings": [*count.warnings, *result.warnings],
+    }
+
+
+def _answer_json(answer: AnswerCut) -> dict[str, Any]:
+    return {
+        "complete": not answer.dropped,
+        "kept_chars": len(answer.kept),
+        "dropped_chars": len(answer.dropped),
+        "inside_word": answer.word,
+        "inside_character": answer.inside_character,
+    }
+
+
+def _model_json(row: ModelRow) -> dict[str, Any]:
+    return {
+        "model": row.name,
+        "encoding": row.encoding,
+        "published": row.published,
+        "context_window": row.limits.context_window,
+        "max_input": row.limits.max_input,
+        "max_output": row.limits.max_output,
+        "sources": dict(row.limits.sources),
+        "warnings": list(row.limits.warnings),
+    }
+
+
+def _print_json(value: object) -> None:
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _print_warnings(codes: Sequence[str]) -> None:
+    from ..estimators.limits import WARNINGS as LIMIT_WARNINGS
+    from ..tokenizers.counter import WARNINGS
+
+    for code in codes:
+        print(f"warning: {(WARNINGS | dict(LIMIT_WARNINGS)).get(code, code)}", file=sys.stderr)
+
+
+def _figure(limit: int | None) -> str:
+    return "-" if limit is None else f"{limit:,}"
+
+
+def _tokens(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 15:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number of tokens, 0 or more")
+
+
+def _read(path: str) -> str:
+    """Read UTF-8 as it is: no newline is translated."""
+    if path == STDIN:
+        data, name = sys.stdin.buffer.read(), "standard input"
+    else:
+        with open(path, "rb") as file:
+            data, name = file.read(), path
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise TokengapError(
+            f"{name} is not UTF-8 text (byte 0x{data[error.start]:02x} at offset {error.start}); convert it first"
+        ) from None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one of these commands; a refusal is one line on standard error and exit code 2."""
+    parser = argparse.ArgumentParser(prog="tokengap")
+    add_parsers(parser.add_subparsers(required=True))
+    args = parser.parse_args(argv)
+    try:
+        status: int = args.run(args)
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except TokengapError as error:
+        message = str(error)
+    else:
+        return status
+    print(f"tokengap: {message}", file=sys.stderr)
+    return 2
