@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from ..tokenizers.counter import Counter, Kind, Tokenizer
 from ..tokenizers.errors import TokengapError
@@ -92,12 +93,12 @@ def count_until(text: str | Iterable[str], limit: int, counter: Counter) -> Limi
         tokens = counter.count("".join(parts)).tokens
         return LimitedCount(tokens, False, limit)
     tokens = 0
-    for block, last in _blocks(tokenizer, parts, limit):
-        least = -(-len(block) // tokenizer.longest_token)  # a token has no more characters than bytes
-        if tokens + least > limit:
-            return LimitedCount(tokens + least, True, limit)
-        tokens += tokenizer.count(block).tokens
-        if tokens > limit and not last:
+    for block, end in _blocks(tokenizer, parts, limit):
+        if end == "anywhere":  # its own count may be more than its share; but no token is longer than the longest
+            tokens += -(-len(block.encode(errors="replace")) // tokenizer.longest_token)
+        else:
+            tokens += tokenizer.count(block).tokens
+        if tokens > limit and end != "end":
             return LimitedCount(tokens, True, limit)
     return LimitedCount(tokens, False, limit)
 
@@ -170,10 +171,12 @@ def _longest(count: Callable[[int], int], length: int, size: int, limit: int, re
             return length, tokens
 
 
-def _blocks(tokenizer: Tokenizer, parts: Iterator[str], limit: int) -> Iterator[tuple[str, bool]]:
-    """The text in blocks whose counts add up to its own, and whether a block is the last.
+def _blocks(
+    tokenizer: Tokenizer, parts: Iterator[str], limit: int
+) -> Iterator[tuple[str, Literal["boundary", "anywhere", "end"]]]:
+    """The text in blocks, and where each ends: the counts of those that end at a boundary add up.
 
-    A block without a place to end is given up on once its length alone puts it over the limit.
+    A block without a boundary is given up on, as the last, once its length alone puts it over the limit.
     """
     text, size = "", BLOCK
     for more in (part[at : at + BLOCK] for part in parts for at in range(0, len(part), BLOCK)):
@@ -181,14 +184,14 @@ def _blocks(tokenizer: Tokenizer, parts: Iterator[str], limit: int) -> Iterator[
         while len(text) >= size:
             at = _block_end(tokenizer, text)
             if at is None and len(text) > limit * tokenizer.longest_token:
-                yield text, False
+                yield text, "anywhere"
                 return
             if at is None:
                 size = 2 * len(text)
                 break
-            yield text[:at], False
+            yield text[:at], "boundary"
             text, size = text[at:], BLOCK
-    yield text, True
+    yield text, "end"
 
 
 def _block_end(tokenizer: Tokenizer, text: str) -> int | None:

@@ -91,6 +91,18 @@ def test_a_long_text_is_cut_to_the_token(unit: str, name: str, from_end: bool) -
     assert 698 <= result.tokens <= 700
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("from_end", [False, True])
+@pytest.mark.parametrize("limit", [1000, 7000, 50_000])
+@pytest.mark.parametrize("unit", ["a", " ", "=", "1", "٣", "日", "\n", "a日B", "❤️", "!\n//"])
+def test_a_million_bytes_of_one_thing(unit: str, limit: int, from_end: bool) -> None:
+    tokenizer = TiktokenCounter("o200k_base")
+    text = unit * (1_000_000 // len(unit.encode()))
+    result = cut(text, limit, tokenizer, from_end=from_end)
+    assert result.tokens == tokenizer.count(result.kept).tokens <= limit
+    assert not result.dropped or result.tokens >= limit - 3
+
+
 def test_a_model_cuts_with_its_encoding_and_says_what_is_assumed() -> None:
     result = cut("one two three", 2, get_counter("model:gpt-6-sol"))
     assert result.kept == "one two"

@@ -32,7 +32,7 @@ def test_boundaries_are_frequent_in_prose() -> None:
     assert sum(is_boundary(text, at) for at in range(len(text))) >= 10
 
 
-@pytest.fixture(params=[recount.LOOK, 300], ids=["look", "short-look"])
+@pytest.fixture(params=[recount.LOOK, 1000], ids=["look", "short-look"])
 def look(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recount, "LOOK", request.param)
 
@@ -74,7 +74,7 @@ def test_any_mixture_of_runs(parts: list[tuple[str, int]], at: float) -> None:
     tokenizer = TiktokenCounter("o200k_base")
     known = Pieces(tokenizer, text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recount, "LOOK", 300)
+        patch.setattr(recount, "LOOK", 1000)
         cut = int(at * len(text))
         assert Prefixes(tokenizer, text, known).count(cut) == len(tokenizer.pieces(text[:cut]))
         assert Suffixes(tokenizer, text, known).count(cut) == len(tokenizer.pieces(text[cut:]))
