@@ -20,6 +20,17 @@ if TYPE_CHECKING:
 STDIN = "-"
 DOES_NOT_FIT = 1
 
+_FIT_EXAMPLES = """
+examples:
+  tokengap fit --model gpt-4o --output-tokens 500 prompt.md
+  tokengap fit --model gpt-4o --answer sample-answer.md --json prompt.md
+"""
+_CUT_EXAMPLES = """
+examples:
+  tokengap cut --counter o200k_base --max-tokens 1000 prompt.md > short.md
+  tail -n 5000 server.log | tokengap cut --model gpt-4o --max-tokens 4000 --from-end
+"""
+
 
 def add_parsers(commands: _SubParsersAction[Any]) -> None:
     """Add the three commands; each sets ``run`` to a function from its arguments to an exit code."""
@@ -27,6 +38,7 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
         "fit",
         help="say whether a text fits a model's context window",
         description="Say whether a text fits a model, with room for its answer. Exit code 1 where it does not.",
+        epilog=_FIT_EXAMPLES,
     )
     fits.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
     fits.add_argument("-m", "--model", required=True, metavar="NAME", help="the model")
@@ -39,8 +51,9 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
     cuts = commands.add_parser(
         "cut",
         help="cut a text to a number of tokens",
-        description="Print the longest beginning of a text that has at most N tokens, byte for byte, and say on "
-        "standard error what was cut.",
+        description="Print the longest beginning of a text that has at most N tokens, byte for byte.\n"
+        "What was cut is said on standard error.",
+        epilog=_CUT_EXAMPLES,
     )
     cuts.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
     cuts.add_argument("-n", "--max-tokens", type=_tokens, required=True, metavar="N", help="the tokens to keep")
@@ -53,8 +66,8 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
     listed = commands.add_parser(
         "models",
         help="list models with their encoding and limits",
-        description="List models: encoding, context window, limits of input and output, in tokens. A dash is a "
-        "limit that nobody has documented.",
+        description="List models: encoding, context window, limits of input and output, in tokens.\n"
+        "A dash is a limit that is not known.",
     )
     listed.add_argument("containing", nargs="?", default="", metavar="TEXT", help="only names that have this in them")
     listed.add_argument("--all", action="store_true", help="also the models of the price table, as provider/name")
