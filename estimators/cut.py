@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..tokenizers.counter import Counter, Kind, Tokenizer
 from ..tokenizers.errors import TokengapError
@@ -56,6 +56,15 @@ class AnswerCut:
     dropped: str
     word: str | None
     inside_character: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "complete": not self.dropped,
+            "kept_chars": len(self.kept),
+            "dropped_chars": len(self.dropped),
+            "inside_word": self.word,
+            "inside_character": self.inside_character,
+        }
 
 
 def cut(text: str, max_tokens: int, counter: Counter, *, from_end: bool = False) -> Cut:

@@ -48,6 +48,16 @@ class Limits:
     sources: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "context_window": self.context_window,
+            "max_input": self.max_input,
+            "max_output": self.max_output,
+            "sources": dict(self.sources),
+            "warnings": list(self.warnings),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Fit:
@@ -67,6 +77,17 @@ class Fit:
     answer_room: int | None
     warnings: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        return self.limits.to_dict() | {
+            "fits": self.fits,
+            "tokens": self.tokens,
+            "output_tokens": self.output_tokens,
+            "left": self.left,
+            "must_cut": self.must_cut,
+            "answer_room": self.answer_room,
+            "warnings": list(self.warnings),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
@@ -76,6 +97,9 @@ class ModelRow:
     encoding: str | None
     published: bool | None
     limits: Limits
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.limits.to_dict() | {"model": self.name, "encoding": self.encoding, "published": self.published}
 
 
 def fit(tokens: int, model: str | Limits, output_tokens: int = 0) -> Fit:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from ..estimators.cut import AnswerCut, Cut
-    from ..estimators.limits import Fit, ModelRow
+    from ..estimators.limits import Fit
     from ..tokenizers.counter import Count, Counter
 
 STDIN = "-"
@@ -94,7 +94,11 @@ def run_fit(args: argparse.Namespace) -> int:
         answer = None if room is None else cut_answer(sample, room, counter)
     result = fit(count.tokens, limits, expected or 0)
     if args.json:
-        _print_json(_fit_json(result, count, answer))
+        of_text = {"tokenizer": count.tokenizer, "fingerprint": count.fingerprint, "kind": count.kind}
+        warnings = [*count.warnings, *result.warnings]
+        _print_json(
+            result.to_dict() | of_text | {"answer": answer and answer.to_dict(), "warnings": warnings},
+        )
     else:
         _print_fit(result, count, answer)
     return DOES_NOT_FIT if result.fits is False else 0
@@ -122,7 +126,7 @@ def run_models(args: argparse.Namespace) -> int:
         hint = "" if args.all else "; --all looks through the price table too"
         raise TokengapError(f"no model has {args.containing!r} in its name{hint}")
     if args.json:
-        _print_json([_model_json(row) for row in rows])
+        _print_json([row.to_dict() for row in rows])
         return 0
     width = max(len(row.name) for row in rows)
     print(f"{'MODEL':{width}}  {'ENCODING':14}  {'WINDOW':>9}  {'INPUT':>9}  {'OUTPUT':>9}")
@@ -189,51 +193,6 @@ def _cut_summary(result: Cut) -> str:
     end = "beginning" if result.from_end else "end"
     size = len(result.dropped.encode())
     return f"{kept}: cut {len(result.dropped):,} characters ({size:,} bytes) from the {end}"
-
-
-def _fit_json(result: Fit, count: Count, answer: AnswerCut | None) -> dict[str, Any]:
-    limits = result.limits
-    return {
-        "model": limits.model,
-        "fits": result.fits,
-        "tokens": count.tokens,
-        "tokenizer": count.tokenizer,
-        "fingerprint": count.fingerprint,
-        "kind": count.kind,
-        "output_tokens": result.output_tokens,
-        "context_window": limits.context_window,
-        "max_input": limits.max_input,
-        "max_output": limits.max_output,
-        "left": result.left,
-        "must_cut": result.must_cut,
-        "answer_room": result.answer_room,
-        "answer": None if answer is None else _answer_json(answer),
-        "sources": dict(limits.sources),
-        "warnings": [*count.warnings, *result.warnings],
-    }
-
-
-def _answer_json(answer: AnswerCut) -> dict[str, Any]:
-    return {
-        "complete": not answer.dropped,
-        "kept_chars": len(answer.kept),
-        "dropped_chars": len(answer.dropped),
-        "inside_word": answer.word,
-        "inside_character": answer.inside_character,
-    }
-
-
-def _model_json(row: ModelRow) -> dict[str, Any]:
-    return {
-        "model": row.name,
-        "encoding": row.encoding,
-        "published": row.published,
-        "context_window": row.limits.context_window,
-        "max_input": row.limits.max_input,
-        "max_output": row.limits.max_output,
-        "sources": dict(row.limits.sources),
-        "warnings": list(row.limits.warnings),
-    }
 
 
 def _print_json(value: object) -> None:
