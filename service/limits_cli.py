@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
+from .inputs import STDIN, read_text
+from .reports import warn, write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from ..estimators.limits import Fit
     from ..tokenizers.counter import Count, Counter
 
-STDIN = "-"
 DOES_NOT_FIT = 1
 
 _FIT_EXAMPLES = """
@@ -36,7 +37,6 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
     """Add the three commands; each sets ``run`` to a function from its arguments to an exit code."""
     fits = commands.add_parser(
         "fit",
-        help="say whether a text fits a model's context window",
         description="Say whether a text fits a model, with room for its answer. Exit code 1 where it does not.",
         epilog=_FIT_EXAMPLES,
     )
@@ -50,7 +50,6 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
 
     cuts = commands.add_parser(
         "cut",
-        help="cut a text to a number of tokens",
         description="Print the longest beginning of a text that has at most N tokens, byte for byte.\n"
         "What was cut is said on standard error.",
         epilog=_CUT_EXAMPLES,
@@ -65,7 +64,6 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
 
     listed = commands.add_parser(
         "models",
-        help="list models with their encoding and limits",
         description="List models: encoding, context window, limits of input and output, in tokens.\n"
         "A dash is a limit that is not known.",
     )
@@ -81,12 +79,12 @@ def run_fit(args: argparse.Namespace) -> int:
 
     limits = find_limits(args.model)
     counter = _counter_of(args.model, args.counter)
-    count = counter.count(_read(args.path))
+    count = counter.count(read_text(args.path))
     expected, answer = args.output_tokens, None
     if args.answer is not None:
         from ..estimators.cut import cut_answer
 
-        sample = _read(args.answer)
+        sample = read_text(args.answer)
         expected = counter.count(sample).tokens if expected is None else expected
         room = fit(count.tokens, limits).answer_room
         if args.output_tokens is not None:
@@ -96,7 +94,7 @@ def run_fit(args: argparse.Namespace) -> int:
     if args.json:
         of_text = {"tokenizer": count.tokenizer, "fingerprint": count.fingerprint, "kind": count.kind}
         warnings = [*count.warnings, *result.warnings]
-        _print_json(
+        write_json(
             result.to_dict() | of_text | {"answer": answer and answer.to_dict(), "warnings": warnings},
         )
     else:
@@ -109,7 +107,7 @@ def run_cut(args: argparse.Namespace) -> int:
     from ..estimators.cut import cut
 
     counter = get_counter(f"model:{args.model}" if args.model else args.counter or DEFAULT_COUNTER)
-    result = cut(_read(args.path), args.max_tokens, counter, from_end=args.from_end)
+    result = cut(read_text(args.path), args.max_tokens, counter, from_end=args.from_end)
     sys.stdout.buffer.write(result.kept.encode())
     sys.stdout.buffer.flush()
     print(_cut_summary(result), file=sys.stderr)
@@ -126,7 +124,7 @@ def run_models(args: argparse.Namespace) -> int:
         hint = "" if args.all else "; --all looks through the price table too"
         raise TokengapError(f"no model has {args.containing!r} in its name{hint}")
     if args.json:
-        _print_json([row.to_dict() for row in rows])
+        write_json([row.to_dict() for row in rows])
         return 0
     width = max(len(row.name) for row in rows)
     print(f"{'MODEL':{width}}  {'ENCODING':14}  {'WINDOW':>9}  {'INPUT':>9}  {'OUTPUT':>9}")
@@ -195,18 +193,12 @@ def _cut_summary(result: Cut) -> str:
     return f"{kept}: cut {len(result.dropped):,} characters ({size:,} bytes) from the {end}"
 
 
-def _print_json(value: object) -> None:
-    import json
-
-    print(json.dumps(value, ensure_ascii=False, indent=2))
-
-
 def _print_warnings(codes: Sequence[str]) -> None:
     from ..estimators.limits import WARNINGS as LIMIT_WARNINGS
     from ..tokenizers.counter import WARNINGS
 
     for code in codes:
-        print(f"warning: {(WARNINGS | dict(LIMIT_WARNINGS)).get(code, code)}", file=sys.stderr)
+        warn((WARNINGS | dict(LIMIT_WARNINGS)).get(code, code))
 
 
 def _figure(limit: int | None) -> str:
@@ -217,35 +209,3 @@ def _tokens(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 15:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number of tokens, 0 or more")
-
-
-def _read(path: str) -> str:
-    """Read UTF-8 as it is: no newline is translated."""
-    if path == STDIN:
-        data, name = sys.stdin.buffer.read(), "standard input"
-    else:
-        with open(path, "rb") as file:
-            data, name = file.read(), path
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise TokengapError(
-            f"{name} is not UTF-8 text (byte 0x{data[error.start]:02x} at offset {error.start}); convert it first"
-        ) from None
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one of these commands; a refusal is one line on standard error and exit code 2."""
-    parser = argparse.ArgumentParser(prog="tokengap")
-    add_parsers(parser.add_subparsers(required=True))
-    args = parser.parse_args(argv)
-    try:
-        status: int = args.run(args)
-    except OSError as error:
-        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    except TokengapError as error:
-        message = str(error)
-    else:
-        return status
-    print(f"tokengap: {message}", file=sys.stderr)
-    return 2
