@@ -57,6 +57,11 @@ class Message:
     calls: tuple[Call, ...] = ()
     images: tuple[Image, ...] = ()
 
+    def own_texts(self) -> tuple[str, ...]:
+        """Every text the message holds, its name and calls among them."""
+        calls = (text for call in self.calls for text in (call.name, call.arguments))
+        return (*((self.name,) if self.name else ()), *self.texts, *calls)
+
 
 @dataclass(slots=True)
 class Content:

@@ -65,9 +65,13 @@ class WordTally:
     def __init__(self, counter: Counter) -> None:
         self._counter = counter
         self._words: Tally[str] = Tally()
+        self._framing = 0
 
-    def add(self, text: str) -> None:
-        self._words.update(text.split())
+    def add(self, *texts: str, framing: int = 0) -> None:
+        """Take the words of texts, and the tokens of what stands around them in a request."""
+        for text in texts:
+            self._words.update(text.split())
+        self._framing += framing
 
     def parts(self, total_tokens: int) -> tuple[Part, ...]:
         """The kinds, most tokens first. What the words do not explain is the space between them."""
@@ -78,6 +82,7 @@ class WordTally:
             kind = _kind(word, length)
             words[kind] += times
             tokens[kind] += times * length
+        tokens["message frames, tools and images"] = self._framing
         tokens["space between words"] = total_tokens - tokens.total()
         return tuple(Part(kind, words[kind], count) for kind, count in tokens.most_common() if count)
 

@@ -77,6 +77,7 @@ class ResponseSchema:
     name: str
     description: str | None
     schema: Mapping[str, object]
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,4 +223,4 @@ def _format(fields: Fields) -> ResponseSchema | None:
     holder.close()
     if holder is not fields:
         fields.close()
-    return ResponseSchema(name, description, schema)
+    return ResponseSchema(name, description, schema, path)

@@ -57,7 +57,8 @@ class RequestCount:
     tools as the model is shown them, images. ``parts`` is the same total by what it is for. ``kind`` is that of
     the weakest part; ``interval`` the sum of the parts', None where the count is exact or a part has none.
     ``rule`` is that of the messages. ``not_counted`` are the paths of what may be in the prompt and is not in
-    the count. ``words``, ``chars`` and ``bytes`` are those of the texts.
+    the count. ``texts`` are what the text tokens were counted of, and ``words``, ``chars`` and ``bytes`` measure
+    them. A rule of thumb counts the texts alone, and ``estimate`` is its exact value.
     """
 
     tokens: int
@@ -71,9 +72,11 @@ class RequestCount:
     rule: Rule | None
     not_counted: tuple[str, ...]
     parts: Mapping[str, PartCount]
+    texts: tuple[str, ...]
     words: int
     chars: int
     bytes: int
+    estimate: Fraction | None
     warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
@@ -96,9 +99,7 @@ class RequestCount:
         }
 
 
-def count_request(
-    request: Mapping[str, object] | Sequence[object] | str, model: str | None = None, counter: str | None = None
-) -> RequestCount:
+def count_request(request: object, model: str | None = None, counter: str | None = None) -> RequestCount:
     """Count a request for a model, by default the one the request names; ``counter`` replaces its tokenizer.
 
     >>> count_request([{"role": "user", "content": "Hello, how are you?"}], model="gpt-4o").tokens
@@ -113,6 +114,8 @@ def count_request(
     if known is None and counter is None:
         raise TokengapError("model: missing; name one, such as gpt-4o, or a counter, such as o200k_base")
     tally = _Tally(get_counter(counter or f"model:{known.name if known else ''}"))
+    if tally.naive:
+        return _result(read, known, tally, _count_naively(read, tally))
     framed = known or find_model(_STAND_INS[counter or ""]) if known or counter in _STAND_INS else _UNKNOWN
     parts = _count_parts(read, known or _UNKNOWN, framed, tally)
     if known and counter and ALIASES.get(counter, counter) != known.encoding:
@@ -142,7 +145,9 @@ class _Tally:
         self.fingerprint = nothing.fingerprint
         self.kind: Kind = nothing.kind
         self.warnings: dict[str, None] = dict.fromkeys(nothing.warnings)
+        self.naive = nothing.estimate is not None  # a rule of thumb, which has no frame
         self.own = Fraction(0)  # tokens of the request's own texts
+        self.texts: list[str] = []
         self.words = self.chars = self.bytes = 0
 
     def note(self, kind: Kind, warnings: Iterable[str]) -> None:
@@ -159,6 +164,7 @@ class _Tally:
         """Count a text that the request itself holds."""
         tokens, size = self.count(text), measure(text)
         self.own += tokens
+        self.texts.append(text)
         self.words += size.words
         self.chars += size.chars
         self.bytes += size.bytes
@@ -191,6 +197,16 @@ def _count_parts(read: Request, model: Model, framed: Model, tally: _Tally) -> d
     if images and (counted := _count_images(images, model, read.not_counted, tally)):
         parts["images"] = counted
     return parts
+
+
+def _count_naively(read: Request, tally: _Tally) -> dict[str, PartCount]:
+    """What a rule of thumb makes of a request: its texts. What else is in the prompt is noted as not counted."""
+    for text in (*read.texts, *(text for message in read.messages for text in message.own_texts())):
+        tally.count_own(text)
+    unseen = [tool.path for tool in read.tools] + [image.path for message in read.messages for image in message.images]
+    for path in unseen + ([read.response_schema.path] if read.response_schema else []):
+        read.not_counted.add(path)
+    return {"texts": tally.part(tally.own, None)}
 
 
 def _count_messages(messages: Sequence[Message], rule: MessageRule, tally: _Tally) -> PartCount:
@@ -295,9 +311,11 @@ def _result(read: Request, known: Model | None, tally: _Tally, parts: Mapping[st
         rule=main.rule if main else None,
         not_counted=read.not_counted.paths(),
         parts=parts,
+        texts=tuple(tally.texts),
         words=tally.words,
         chars=tally.chars,
         bytes=tally.bytes,
+        estimate=tally.own if tally.naive else None,
         warnings=tuple(warnings),
     )
 
