@@ -113,7 +113,7 @@ class CostResult:
         }
 
 
-def price_usage(  # noqa: PLR0913 - options, each by its name
+def price_usage(
     usage: Usage,
     model: str | None = None,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +39,7 @@ TOKEN_UNITS = (
 EVENT_UNITS = ("requests", "web_searches")
 """What is billed by the call."""
 
-CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+CONTEXT = Context(prec=60, rounding=ROUND_HALF_UP)
 """Our own decimal context, so that a caller's never changes a sum."""
 
 ABSURD = Decimal(10_000)
@@ -63,7 +63,7 @@ _FORM = "such as '3 EUR', or 'in=3,cache_read=0.3,out=15 USD'"
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount in one currency; never rounded."""
+    """An amount in one currency, never rounded where its decimals end."""
 
     amount: Decimal
     currency: str
@@ -147,27 +147,46 @@ class Price:
                 reached = tier
         return reached
 
+    def exact_cost(self, tokens: int | Fraction, unit: str = "input") -> Fraction | None:
+        """The cost of a request that is ``tokens`` of ``unit`` alone; ``None`` where the unit has no price."""
+        tier = self.tier(tokens) if unit == "input" else None
+        rate = (tier.per_million if tier else self.per_million).get(unit)
+        return None if rate is None else Fraction(tokens) * Fraction(rate) / TOKENS_PER_PRICE
+
     def cost(self, tokens: int | Fraction, unit: str = "input") -> Money | None:
-        """What a request costs that is ``tokens`` of ``unit`` alone; ``None`` where the unit has no price.
+        """The same as money.
 
         >>> parse_price("3 EUR").cost(1_000_000)
         Money(amount=Decimal('3'), currency='EUR')
         """
-        tier = self.tier(tokens) if unit == "input" else None
-        rate = (tier.per_million if tier else self.per_million).get(unit)
-        return None if rate is None else Money(amount_of(tokens, rate, TOKENS_PER_PRICE), self.currency)
+        exact = self.exact_cost(tokens, unit)
+        return None if exact is None else money(exact, self.currency)
+
+
+def money(exact: Fraction, currency: str) -> Money:
+    """An exact sum as money: in full where its decimals end, else to 20 significant digits.
+
+    Only a rule of thumb such as words × 4/3, or a share of the input, costs a sum whose decimals do not end.
+    """
+    return Money(_decimal(exact), currency)
 
 
 def amount_of(quantity: int | Fraction, rate: Decimal, per: int) -> Decimal:
-    """``quantity`` x ``rate`` / ``per``, exact for whole quantities (``per`` is a power of ten).
+    """``quantity`` × ``rate`` / ``per``, a power of ten: exactly for whole quantities, else as ``money`` does.
 
     >>> amount_of(8000, Decimal("1.25"), 1_000_000)
     Decimal('0.01')
     """
     if isinstance(quantity, int):
-        return CONTEXT.divide(CONTEXT.multiply(Decimal(quantity), rate), _PER.get(per) or Decimal(per))
-    exact = quantity * Fraction(rate) / per
-    return CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+        return CONTEXT.divide(CONTEXT.multiply(Decimal(quantity), rate), _PER[per])
+    return _decimal(quantity * Fraction(rate) / per)
+
+
+def _decimal(exact: Fraction) -> Decimal:
+    context = CONTEXT.copy()
+    context.clear_flags()
+    amount = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    return Context(prec=20, rounding=ROUND_HALF_UP).plus(amount) if context.flags[Inexact] else amount
 
 
 def parse_price(text: str) -> Price:
@@ -235,7 +254,7 @@ def plain(amount: Decimal) -> str:
 
 
 def display(money: Money | None) -> str:
-    """Write money for people: two decimals, or more where the amount needs four digits to be seen.
+    """Money for a person: two decimals, or four significant digits where it is less than one unit.
 
     >>> display(Money(Decimal("1234.5"), "USD")), display(Money(Decimal("0.0000035"), "USD"))
     ('1,234.50 USD', '0.0000035 USD')
@@ -245,8 +264,9 @@ def display(money: Money | None) -> str:
     if money is None:
         return "unknown"
     amount = money.amount
-    places = max(2, 3 - amount.adjusted()) if amount else 2
-    context = Context(prec=max(60, amount.adjusted() + places + 2))  # quantize needs as many digits as its result
+    places = 3 - amount.adjusted() if amount and amount.adjusted() < 0 else 2
+    context = Context(prec=max(60, amount.adjusted() + places + 2), rounding=ROUND_HALF_UP)
+    # quantize needs as many digits as its result
     rounded = amount.quantize(Decimal((0, (1,), -places)), context=context)
     whole, _, decimals = f"{rounded:,f}".partition(".")
     return f"{whole}.{decimals.rstrip('0').ljust(2, '0')} {money.currency}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..tokenizers.errors import TokengapError, UnknownNameError, unknown_name
+from ..tokenizers.errors import UnknownNameError, unknown_name
 
 if TYPE_CHECKING:
     from genai_prices.types import MatchLogic, ModelInfo, Provider
@@ -101,9 +101,10 @@ def clean(model: str) -> str:
     """A model's name without what does not change the model: case, space around it, a resource path."""
     name = model.strip().lower()
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise TokengapError(
+        problem = (
             f"bad model name {model[:40]!r}: 1 to {MAX_NAME} printable characters are needed, such as openai/gpt-4o"
         )
+        raise UnknownNameError(f"{problem}; no price is known for it", model[:MAX_NAME])
     path = _PATH.match(name)
     return name[path.end() if path else 0 :].removesuffix("@default")
 

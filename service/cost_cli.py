@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..tokenizers.errors import TokengapError
 
 if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
     from ..estimators.cost import CostResult
     from ..estimators.price_book import PriceBook
     from ..estimators.price_list import ListedPrice
@@ -31,16 +33,14 @@ COUNTS = {
 PER = {1_000_000: "1M", 1_000: "1K"}
 """How a rate's unit is written, as in price files."""
 
-Subparsers = Any  # argparse names its type only privately
 
-
-def add_parsers(subparsers: Subparsers) -> None:
+def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
     """Add both commands; each sets ``run``, a function of the parsed arguments that returns the exit code."""
     _add_cost(subparsers)
     _add_prices(subparsers)
 
 
-def _add_cost(subparsers: Subparsers) -> None:
+def _add_cost(subparsers: _SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "cost",
         help="what a call costs, line by line",
@@ -75,7 +75,7 @@ def _add_cost(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run_cost)
 
 
-def _add_prices(subparsers: Subparsers) -> None:
+def _add_prices(subparsers: _SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "prices",
         help="the prices that are known",

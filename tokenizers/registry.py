@@ -8,15 +8,13 @@ Other packages register theirs under the entry-point group ``tokengap.counters``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from .counter import Counter
 from .errors import TokengapError, unknown_name
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "tokengap.counters"
 DEFAULT_COUNTER = "o200k_base"
@@ -25,18 +23,35 @@ Provider = Callable[[str], Counter]
 
 _TIKTOKEN = "tokengap.tokenizers.tiktoken_encodings:from_spec"
 _NAIVE = "tokengap.tokenizers.words:from_spec"
-BUILT_IN: Mapping[str, str] = {
-    "o200k_base": _TIKTOKEN,
-    "o200k_harmony": _TIKTOKEN,
-    "cl100k_base": _TIKTOKEN,
-    "p50k_base": _TIKTOKEN,
-    "p50k_edit": _TIKTOKEN,
-    "r50k_base": _TIKTOKEN,
-    "gpt2": _TIKTOKEN,
-    "words": _NAIVE,
-    "chars": _NAIVE,
-    "bytes": _NAIVE,
-    "model": "tokengap.tokenizers.models:from_spec",
+_MODELS = "tokengap.tokenizers.models:from_spec"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A registered counter as it is listed: its name, how a spec is written, how good it is, what it is."""
+
+    name: str
+    form: str
+    kind: str
+    summary: str
+    provider: str
+
+
+BUILT_IN: Mapping[str, Listed] = {
+    entry.name: entry
+    for entry in (
+        Listed("o200k_base", "o200k_base", "exact", "GPT-4o, GPT-4.1, GPT-5 and the o series", _TIKTOKEN),
+        Listed("o200k_harmony", "o200k_harmony", "exact", "gpt-oss: o200k_base with more special tokens", _TIKTOKEN),
+        Listed("cl100k_base", "cl100k_base", "exact", "GPT-4, GPT-3.5 Turbo, text-embedding-3", _TIKTOKEN),
+        Listed("p50k_base", "p50k_base", "exact", "text-davinci-003 and Codex", _TIKTOKEN),
+        Listed("p50k_edit", "p50k_edit", "exact", "the edit models: p50k_base with more special tokens", _TIKTOKEN),
+        Listed("r50k_base", "r50k_base", "exact", "GPT-2 and GPT-3", _TIKTOKEN),
+        Listed("gpt2", "gpt2", "exact", "another name of r50k_base", _TIKTOKEN),
+        Listed("model", "model:NAME", "as its encoding", "the encoding a model uses", _MODELS),
+        Listed("words", "words:FACTOR", "heuristic", "str.split() words x a decimal or fraction (default 1)", _NAIVE),
+        Listed("chars", "chars:SIZE", "heuristic", "code points / a decimal or fraction (default 4)", _NAIVE),
+        Listed("bytes", "bytes", "heuristic", "UTF-8 bytes, which no byte-level encoding exceeds", _NAIVE),
+    )
 }
 
 
@@ -50,36 +65,38 @@ def get_counter(spec: str) -> Counter:
     Raises UnknownNameError for a name nobody registered, TokengapError for one whose rest is wrong.
     """
     name = spec.partition(":")[0]
-    value = BUILT_IN.get(name)
-    if value is None:
-        value = plugins().get(name)
-    if value is None:
+    entry = BUILT_IN.get(name) or plugins().get(name)
+    if entry is None:
         known = [*BUILT_IN, *plugins()]
         raise unknown_name("counter", name, known, "'tokengap counters' lists them all")
-    return _provider(value)(spec)
+    return _provider(entry.provider)(spec)
+
+
+def listing() -> tuple[Listed, ...]:
+    """Every counter, the built-in ones first."""
+    return (*BUILT_IN.values(), *plugins().values())
 
 
 @cache
-def plugins() -> Mapping[str, str]:
-    """The counters other installed packages provide: name → ``module:attribute``.
+def plugins() -> Mapping[str, Listed]:
+    """The counters that other installed packages provide, by name.
 
     Raises TokengapError where two packages, or a package and tokengap, claim one name.
     """
     from importlib.metadata import entry_points
 
-    found: dict[str, EntryPoint] = {}
+    found: dict[str, Listed] = {}
     for entry in entry_points(group=ENTRY_POINTS):
+        package = entry.dist.name if entry.dist else entry.value
         if entry.name in BUILT_IN:
-            raise TokengapError(f"{_package(entry)} provides a counter {entry.name!r}, a name tokengap itself uses")
+            raise TokengapError(f"{package} provides a counter {entry.name!r}, a name tokengap itself uses")
         if entry.name in found:
-            both = f"{_package(found[entry.name])} and {_package(entry)}"
-            raise TokengapError(f"{both} both provide a counter {entry.name!r}; uninstall one of them")
-        found[entry.name] = entry
-    return {name: entry.value for name, entry in found.items()}
-
-
-def _package(entry: EntryPoint) -> str:
-    return entry.dist.name if entry.dist else entry.value
+            raise TokengapError(
+                f"the counter {entry.name!r} is provided by {package} and by another package: "
+                f"{found[entry.name].provider}; uninstall one"
+            )
+        found[entry.name] = Listed(entry.name, entry.name, "as it says", f"provided by {package}", entry.value)
+    return found
 
 
 def _provider(value: str) -> Provider:

@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokengap.estimators.price import CONTEXT, Money, Price, PriceSource, Tier, amount_of, display, parse_price, plain
+from tokengap.estimators.price import (
+    CONTEXT,
+    Money,
+    Price,
+    PriceSource,
+    Tier,
+    amount_of,
+    display,
+    money,
+    parse_price,
+    plain,
+)
 from tokengap.tokenizers.errors import TokengapError
 
 AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=12, allow_nan=False, allow_infinity=False)
@@ -25,6 +36,8 @@ AMOUNTS = st.decimals(min_value=0, max_value=10**9, places=12, allow_nan=False, 
         ("in=3, out=15 usd/1M", {"input": "3", "output": "15"}, {}, "USD"),
         ("input=1,web_searches=10 USD", {"input": "1"}, {"web_searches": "10"}, "USD"),
         ("in=78000,out=390000 VND", {"input": "78000", "output": "390000"}, {}, "VND"),
+        ("out=15 USD", {"output": "15"}, {}, "USD"),
+        ("0.000001 GBP", {"input": "0.000001", "output": "0.000001"}, {}, "GBP"),
         ("0 USD", {"input": "0", "output": "0"}, {}, "USD"),
     ],
 )
@@ -55,6 +68,15 @@ def test_parse_price(text: str, per_million: dict[str, str], per_thousand: dict[
         "3 USD/1K",
         "٣ USD",
         "in= USD",
+        " EUR",
+        "Infinity USD",
+        "3 €",
+        "€3",
+        "in=3,4 USD",
+        "4,in=3 USD",
+        "in=3 out=15 USD",
+        "in=3;out=15 USD",
+        "3" * 100 + " USD",
     ],
 )
 def test_parse_price_refuses(text: str) -> None:
@@ -77,6 +99,14 @@ def test_fractions_of_a_token_have_a_price() -> None:
 
 
 @pytest.mark.parametrize(
+    ("amount", "text"),
+    [("3.50E-6", "0.0000035"), ("0E-7", "0"), ("1E+2", "100"), ("22.50", "22.5"), ("-0.10", "-0.1"), ("100", "100")],
+)
+def test_plain(amount: str, text: str) -> None:
+    assert plain(Decimal(amount)) == text
+
+
+@pytest.mark.parametrize(
     ("amount", "shown"),
     [
         ("0", "0.00 USD"),
@@ -84,7 +114,10 @@ def test_fractions_of_a_token_have_a_price() -> None:
         ("0.0035", "0.0035 USD"),
         ("0.02", "0.02 USD"),
         ("0.5150025", "0.515 USD"),
-        ("1.222506", "1.223 USD"),
+        ("1.222506", "1.22 USD"),
+        ("0.99999", "1.00 USD"),
+        ("0.0228251", "0.02283 USD"),
+        ("1234567.895", "1,234,567.90 USD"),
         ("1234.5", "1,234.50 USD"),
         ("12345678.999", "12,345,679.00 USD"),
         ("-0.000035", "-0.000035 USD"),
@@ -128,6 +161,12 @@ def test_money_ignores_the_ambient_context(one: Decimal, other: Decimal, digits:
     assert sums == again
     assert sums[0] == CONTEXT.add(one, other)
     assert shown == display(Money(one, "USD"))
+
+
+def test_sums_whose_decimals_do_not_end() -> None:
+    assert money(Fraction(1, 3), "EUR").amount == Decimal("0.33333333333333333333")
+    assert money(Fraction(1, 2**40), "EUR").amount == Decimal(1) / 2**40
+    assert amount_of(Fraction(1, 3), Decimal(1), 10**6) == Decimal("3.3333333333333333333E-7")
 
 
 def test_currencies_do_not_mix() -> None:

@@ -68,9 +68,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("name", "input", "cached", "output", "prices", "cost"), FAULTS, ids=[f[0] for f in FAULTS])
-def test_reported_fault(  # noqa: PLR0917 - the columns of a table
-    name: str, input: int, cached: int, output: int, prices: str, cost: str
-) -> None:
+def test_reported_fault(name: str, input: int, cached: int, output: int, prices: str, cost: str) -> None:
     report = {
         "prompt_tokens": input,
         "completion_tokens": output,

@@ -6,7 +6,7 @@ import pytest
 
 from tokengap.estimators import price_table
 from tokengap.estimators.price_names import ALIASES, canonical, clean
-from tokengap.tokenizers.errors import TokengapError, UnknownNameError
+from tokengap.tokenizers.errors import UnknownNameError
 
 TABLE = price_table.bundled()
 
@@ -79,5 +79,5 @@ def test_clean() -> None:
     assert clean("projects/p/locations/eu/publishers/google/models/gemini-2.5-pro@default") == "gemini-2.5-pro"
     assert clean("accounts/fireworks/models/x") == "accounts/fireworks/models/x"
     for bad in ("", " ", "a\tb", "a" * 257):
-        with pytest.raises(TokengapError, match="bad model name"):
+        with pytest.raises(UnknownNameError, match="bad model name"):
             clean(bad)

@@ -1,0 +1,238 @@
+"""Texts × counters: how many tokens each text is, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..tokenizers.counter import WARNINGS as COUNT_WARNINGS
+from ..tokenizers.counter import Count
+from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
+from ..tokenizers.text import TextSize, measure
+from .price import Money, Price, money, parse_price
+
+if TYPE_CHECKING:
+    from .gap import Gap
+    from .request_count import RequestCount
+
+UNITS = ("input", "output")
+WARNINGS = COUNT_WARNINGS | {"unpriced": "the price table has no price for this model and unit"}
+_MODEL = "model:"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text and the name it is reported under: a path, or where it came from."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A whole request, as JSON read it, and the name it is reported under; counted by ``request_count``."""
+
+    source: str
+    body: object
+
+
+Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Text | ChatRequest]
+"""One text, texts by name, or any number of texts and requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One text or request under one counter.
+
+    ``counter`` is the spec asked for, ``count.tokenizer`` what answered. ``request`` has what there is
+    to say of a request beyond its count.
+    """
+
+    source: str
+    counter: str
+    count: Count
+    size: TextSize
+    price: Price | None
+    unit: str
+    request: RequestCount | None = None
+
+    @property
+    def exact_cost(self) -> Fraction | None:
+        """The cost of the exact estimate where there is one, else of the tokens."""
+        tokens = self.count.tokens if self.count.estimate is None else self.count.estimate
+        return self.price.exact_cost(tokens, self.unit) if self.price else None
+
+    @property
+    def cost(self) -> Money | None:
+        return money(exact, self.price.currency) if self.price and (exact := self.exact_cost) is not None else None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        unpriced = self.exact_cost is None and (self.price or self.counter.startswith(_MODEL))
+        return self.count.warnings + (("unpriced",) if unpriced else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """All texts under one counter. ``exact_cost`` is ``None`` unless every text has a price."""
+
+    counter: str
+    tokens: int
+    size: TextSize
+    exact_cost: Fraction | None
+    currency: str | None
+
+    @property
+    def cost(self) -> Money | None:
+        if self.exact_cost is None or self.currency is None:
+            return None
+        return money(self.exact_cost, self.currency)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Every text under every counter, the totals, the prices used, and for a comparison the gap."""
+
+    results: tuple[Row, ...]
+    total: tuple[Total, ...]
+    prices: Mapping[str, Price]
+    gap: Gap | None = None
+
+
+def count(
+    texts: Texts, counters: Sequence[str] = (), *, price: Price | str | None = None, unit: str = "input"
+) -> Report:
+    """Count texts under counters (specs such as ``o200k_base`` or ``model:gpt-4o``), and price them.
+
+    >>> count("Hello, world", ["cl100k_base"]).results[0].count.tokens
+    3
+
+    Without counters it is ``o200k_base``. A ``model:`` counter is priced as that model, and so are
+    counters that name no model beside it; ``price`` overrides both. ``unit`` is "input" or "output".
+    Raises TokengapError for an unknown counter, model or price, or texts that are not ``str``.
+    """
+    specs = unique_specs(counters)
+    prices = prices_of(specs, price)
+    results = tuple(row for _, rows in count_texts(texts, specs, prices, unit) for row in rows)
+    return Report(results, totals(results, specs), prices)
+
+
+def count_texts(
+    texts: Texts, specs: Sequence[str], prices: Mapping[str, Price], unit: str
+) -> Iterator[tuple[Text | ChatRequest, tuple[Row, ...]]]:
+    """Each text or request with its rows, one for each counter."""
+    one_of("unit", unit, UNITS)
+    counters = {spec: get_counter(spec) for spec in specs}
+    for text in _named(texts):
+        if isinstance(text, ChatRequest):
+            yield text, tuple(_request_row(text, spec, prices.get(spec), unit) for spec in specs)
+        else:
+            size = measure(text.text)
+            counts = ((spec, counter.count(text.text)) for spec, counter in counters.items())
+            yield text, tuple(Row(text.source, spec, count, size, prices.get(spec), unit) for spec, count in counts)
+
+
+def _request_row(request: ChatRequest, spec: str, price: Price | None, unit: str) -> Row:
+    from .request_count import count_request
+
+    try:
+        counted = count_request(request.body, counter=spec)
+    except TokengapError as error:
+        raise TokengapError(f"{request.source}: {error}") from error
+    count = Count(
+        tokens=counted.tokens,
+        tokenizer=counted.tokenizer,
+        fingerprint=counted.fingerprint,
+        kind=counted.kind,
+        estimate=counted.estimate,
+        interval=counted.interval,
+        warnings=counted.warnings,
+    )
+    size = TextSize(counted.words, counted.chars, counted.bytes)
+    return Row(request.source, spec, count, size, price, unit, counted)
+
+
+def unique_specs(counters: Sequence[str]) -> tuple[str, ...]:
+    """The counters asked for, each once; the default one where there are none."""
+    if isinstance(counters, str):
+        counters = (counters,)
+    return tuple(dict.fromkeys(counters)) or (DEFAULT_COUNTER,)
+
+
+def one_of(what: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise TokengapError(f"unknown {what} {value!r}: it is one of {', '.join(allowed)}")
+
+
+def totals(results: Sequence[Row], specs: Sequence[str]) -> tuple[Total, ...]:
+    """The sums over all texts, one for each counter."""
+    return tuple(_total(spec, [row for row in results if row.counter == spec]) for spec in specs)
+
+
+def _total(spec: str, rows: Sequence[Row]) -> Total:
+    size = TextSize(
+        words=sum(row.size.words for row in rows),
+        chars=sum(row.size.chars for row in rows),
+        bytes=sum(row.size.bytes for row in rows),
+    )
+    costs = [cost for row in rows if (cost := row.exact_cost) is not None]
+    price = rows[0].price if rows else None
+    return Total(
+        counter=spec,
+        tokens=sum(row.count.tokens for row in rows),
+        size=size,
+        exact_cost=sum(costs, Fraction()) if costs and len(costs) == len(rows) else None,
+        currency=price.currency if price else None,
+    )
+
+
+def prices_of(specs: Sequence[str], given: Price | str | None, reference: str | None = None) -> dict[str, Price]:
+    """The price each counter's tokens are paid at: the given one, its model's, or else the reference's."""
+    if given is not None:
+        price = parse_price(given) if isinstance(given, str) else given
+        return dict.fromkeys(specs, price)
+    prices = {spec: own for spec in specs if (own := _model_price(spec)) is not None}
+    shared = prices.get(reference or "") or next(iter(prices.values()), None)
+    return {spec: shared for spec in specs if shared and not spec.startswith(_MODEL)} | prices
+
+
+def _model_price(spec: str) -> Price | None:
+    if not spec.startswith(_MODEL):
+        return None
+    from .price_book import model_price
+
+    get_counter(spec)  # a model without a tokenizer is refused before its price is looked up
+    try:
+        return model_price(spec.removeprefix(_MODEL))
+    except UnknownNameError:
+        return None
+
+
+def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
+    if isinstance(texts, str):
+        yield Text("text", texts)
+        return
+    if not isinstance(texts, Iterable) or isinstance(texts, (bytes, bytearray)):
+        raise TokengapError(f"texts must be str, not {type(texts).__name__}")
+    pairs = texts.items() if isinstance(texts, Mapping) else ((f"text:{n}", text) for n, text in enumerate(texts, 1))
+    for name, text in pairs:
+        if isinstance(text, ChatRequest):
+            yield text
+            continue
+        named = text if isinstance(text, Text) else Text(name, text)
+        if not isinstance(named.text, str):
+            raise TokengapError(f"{name}: a text must be str, not {type(named.text).__name__}; decode bytes as UTF-8")
+        yield named
+
+
+def per_word(tokens: int, size: TextSize) -> Fraction | None:
+    """Tokens per word, ``None`` for a text without words."""
+    return Fraction(tokens, size.words) if size.words else None
+
+
+def bytes_per_token(tokens: int, size: TextSize) -> Fraction | None:
+    """UTF-8 bytes per token, ``None`` for a text without tokens."""
+    return Fraction(size.bytes, tokens) if tokens else None

@@ -1,0 +1,81 @@
+"""What a person reads of counts: plain lines, like ``wc``. Tables are in ``tables.py``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from ..estimators.counting import WARNINGS, Report, Row
+from ..estimators.price import display
+from .inputs import Skipped
+
+MOST_SKIPPED = 5
+_IN_TITLE = "uncalibrated"
+
+
+def write_json(body: object) -> None:
+    """JSON on standard output, in ASCII so that any terminal and any file name can take it."""
+    import json
+
+    sys.stdout.write(json.dumps(body, indent=2) + "\n")
+
+
+def write_report_json(report: Report, skipped: Sequence[Skipped]) -> None:
+    """The JSON every door answers with, and which files were no text."""
+    from ..estimators.contract import report_json
+
+    write_json(report_json(report) | {"skipped": [asdict(file) for file in skipped]})
+
+
+def write_counts(report: Report) -> None:
+    """A block for each counter: what it is and how good, then tokens, cost and name of each text."""
+    for position, total in enumerate(report.total):
+        rows = [row for row in report.results if row.counter == total.counter]
+        lines = [(row.count.tokens, row.cost, row.source + _bounds(row)) for row in rows]
+        if len(rows) > 1:
+            lines.append((total.tokens, total.cost, "total"))
+        width = max(len(f"{tokens:,}") for tokens, _, _ in lines)
+        costs = [f"{display(cost)}  " if cost else "" for _, cost, _ in lines]
+        cost_width = max(map(len, costs))
+        sys.stdout.write(("\n" if position else "") + counter_title(rows[0]) + "\n")
+        for (tokens, _, source), cost in zip(lines, costs, strict=True):
+            sys.stdout.write(f"  {tokens:>{width},} tokens  {cost:>{cost_width}}{source}\n")
+
+
+def counter_title(row: Row) -> str:
+    """Name a counter and say how good its counts are."""
+    count = row.count
+    name = row.counter if row.counter == count.tokenizer else f"{row.counter} ({count.tokenizer})"
+    unbounded = ", no measured error" if count.kind != "exact" and count.interval is None else ""
+    return f"{name}: {count.kind}{unbounded}, {count.fingerprint[:19]}"
+
+
+def _bounds(row: Row) -> str:
+    low, high = row.count.interval or (0, 0)
+    return f" (between {low:,} and {high:,})" if low < high else ""
+
+
+def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> None:
+    """Warn on standard error, once for each text and reason; how good a counter is stands in its title."""
+    said = {f"{row.source}: {_explained(row, code)}" for row in results for code in row.warnings if code != _IN_TITLE}
+    for warning in sorted(said):
+        warn(warning)
+    for file in skipped[:MOST_SKIPPED]:
+        warn(f"skipped {file.source}: {file.reason}")
+    if len(skipped) > MOST_SKIPPED:
+        warn(f"skipped {len(skipped) - MOST_SKIPPED} more files that are not text; --json lists them all")
+
+
+def _explained(row: Row, code: str) -> str:
+    if code != "not_counted" or row.request is None:
+        return WARNINGS.get(code, code)
+    paths = row.request.not_counted
+    more = f" and {len(paths) - MOST_SKIPPED} more" if len(paths) > MOST_SKIPPED else ""
+    return f"not counted: {', '.join(paths[:MOST_SKIPPED])}{more}"
+
+
+def warn(text: str) -> None:
+    """One line on standard error, which is none where the process was started without it."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"tokengap: warning: {text}\n")
