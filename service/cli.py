@@ -25,6 +25,7 @@ INTERRUPTED = 130
 
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
+    "cost_cli": {"cost": "what a call costs, line by line", "prices": "the prices that are known"},
     "limits_cli": {
         "fit": "say whether a text fits a model's context window",
         "cut": "cut a text to a number of tokens",
