@@ -38,8 +38,9 @@ def compare(
     The reference is the first counter that is no rule of thumb. With ``calls``, each call being an
     average one of the texts, the gap is also given in money for that many calls ``per`` period.
     """
-    if calls is not None and calls < 1:
-        raise TokengapError(f"calls must be at least 1, not {calls}")
+    if calls is not None and (not isinstance(calls, int) or isinstance(calls, bool) or calls < 1):
+        raise TokengapError(f"calls must be a whole number of at least 1, not {calls!r}")
+    (baseline,) = unique_specs((baseline,))
     one_of("period", per, PERIODS)
     specs = unique_specs(counters)
     if specs == (baseline,) == (DEFAULT_COUNTER,):

@@ -12,17 +12,17 @@ from ..tokenizers.counter import Count
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from ..tokenizers.text import TextSize, measure
-from .price import Money, Price, money, parse_price
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from .gap import Gap
+    from .price import Money, Price
     from .price_book import PriceBook
     from .request_count import RequestCount
 
 UNITS = ("input", "output")
-WARNINGS = COUNT_WARNINGS | {"unpriced": "the price table has no price for this model and unit"}
+WARNINGS = COUNT_WARNINGS | {"unpriced": "no price is known for this; --price gives one"}
 _MODEL = "model:"
 
 
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def cost(self) -> Money | None:
-        return money(exact, self.price.currency) if self.price and (exact := self.exact_cost) is not None else None
+        return _money(self.exact_cost, self.price.currency if self.price else None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -90,9 +90,7 @@ class Total:
 
     @property
     def cost(self) -> Money | None:
-        if self.exact_cost is None or self.currency is None:
-            return None
-        return money(self.exact_cost, self.currency)
+        return _money(self.exact_cost, self.currency)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,10 @@ def unique_specs(counters: Sequence[str]) -> tuple[str, ...]:
     """The counters asked for, each once; the default one where there are none."""
     if isinstance(counters, str):
         counters = (counters,)
-    return tuple(dict.fromkeys(counters)) or (DEFAULT_COUNTER,)
+    specs = tuple(dict.fromkeys(counters)) if isinstance(counters, Iterable) else (None,)
+    if not all(isinstance(spec, str) for spec in specs):
+        raise TokengapError("counters must be specs, each a str such as 'o200k_base'")
+    return specs or (DEFAULT_COUNTER,)
 
 
 def one_of(what: str, value: str, allowed: Sequence[str]) -> None:
@@ -209,7 +210,11 @@ def prices_of(
 ) -> dict[str, Price]:
     """The price each counter's tokens are paid at: the given one, its model's, or else the reference's."""
     if given is not None:
+        from .price import Price, parse_price
+
         price = parse_price(given) if isinstance(given, str) else given
+        if not isinstance(price, Price):
+            raise TokengapError(f"a price must be a str such as '3 EUR' or a Price, not {type(given).__name__}")
         return dict.fromkeys(specs, price)
     models = [spec for spec in specs if spec.startswith(_MODEL)]
     prices = {spec: own for spec in models if (own := _model_price(spec, book, as_of)) is not None}
@@ -239,9 +244,19 @@ def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
             yield text
             continue
         named = text if isinstance(text, Text) else Text(name, text)
+        if not isinstance(named.source, str):
+            raise TokengapError(f"the name of a text must be str, not {type(named.source).__name__}")
         if not isinstance(named.text, str):
             raise TokengapError(f"{name}: a text must be str, not {type(named.text).__name__}; decode bytes as UTF-8")
         yield named
+
+
+def _money(exact: Fraction | None, currency: str | None) -> Money | None:
+    if exact is None or currency is None:
+        return None
+    from .price import money
+
+    return money(exact, currency)
 
 
 def per_word(tokens: int, size: TextSize) -> Fraction | None:

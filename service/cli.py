@@ -16,12 +16,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ..tokenizers.errors import TokengapError
+from .reports import printable
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
 
 MISUSE = 2
 INTERRUPTED = 130
+LONGEST_MESSAGE = 1000
 
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
@@ -70,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _fail("the output was closed before all of it was written")
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        name = (
+            "the output" if error.filename is None else repr(error.filename) if not error.filename else error.filename
+        )
+        return _fail(f"{name}: {error.strerror or error}")
     except TokengapError as error:
         return _fail(str(error))
     return status
@@ -102,7 +107,9 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     args, rest = parser.parse_known_args(argv)
     # argparse takes only the first group of positional arguments: paths may also follow an option.
     if rest and (not hasattr(args, "paths") or any(word.startswith("-") and word != "-" for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        hint = "; a file whose name begins with - goes after --" if any(map(os.path.lexists, rest)) else ""
+        parser.prog = f"tokengap {argv[0]}"
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if rest:
         args.paths = [*args.paths, *rest]
     return args
@@ -126,9 +133,10 @@ def _prepare_streams() -> None:
 
 
 def _fail(message: str, status: int = MISUSE) -> int:
-    line = "".join(char if char.isprintable() else repr(char)[1:-1] for char in message)
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE // 2]}...{message[-LONGEST_MESSAGE // 2 :]}"
     _settle(sys.stdout)
-    _settle(sys.stderr, f"tokengap: error: {line}\n")
+    _settle(sys.stderr, f"tokengap: error: {printable(message)}\n")
     return status
 
 

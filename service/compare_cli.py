@@ -6,8 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..estimators.comparison import DEFAULT_BASELINE, PERIODS, compare
+from ..tokenizers.errors import TokengapError
 from .count_cli import COUNTERS, add_inputs, book_of, texts_of
 from .inputs import Skipped
+from .numbers import whole
 from .reports import write_report_json, write_warnings
 
 if TYPE_CHECKING:
@@ -36,22 +38,15 @@ def add_parsers(commands: _SubParsersAction[Parser]) -> None:
         "--baseline", metavar="SPEC", default=DEFAULT_BASELINE, help="the naive estimate (default: %(default)s)"
     )
     comparing.add_argument(
-        "--calls", type=_whole, metavar="N", help="also give the money for N calls, each an average one of the texts"
+        "--calls", type=whole, metavar="N", help="also give the money for N calls, each an average one of the texts"
     )
-    comparing.add_argument(
-        "--per", choices=PERIODS, default="month", help="the period those calls are for (default: %(default)s)"
-    )
+    comparing.add_argument("--per", choices=PERIODS, help="the period those calls are for (default: month)")
     comparing.set_defaults(run=_compare)
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
-
-
 def _compare(args: argparse.Namespace) -> int:
+    if args.per and args.calls is None:
+        raise TokengapError("--per says what period the calls are for: give --calls too")
     skipped: list[Skipped] = []
     texts, counters = texts_of(args, skipped)
     report = compare(
@@ -61,7 +56,7 @@ def _compare(args: argparse.Namespace) -> int:
         price=args.price,
         unit=args.unit,
         calls=args.calls,
-        per=args.per,
+        per=args.per or "month",
         **book_of(args, counters),
     )
     if args.json:

@@ -19,7 +19,7 @@ class GitIgnore:
     def __init__(self, folder: str) -> None:
         resolved = Path(folder).resolve()
         above = (resolved, *resolved.parents)
-        self._top = next((parent for parent in above if (parent / ".git").exists()), resolved)
+        self._top = next((parent for parent in above if _exists(parent / ".git")), resolved)
         self._rules: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
         self._ignored: dict[Path, bool] = {}
 
@@ -66,6 +66,13 @@ def walk(root: str) -> Iterator[str]:
             file = here / name
             if stat.S_ISREG(file.lstat().st_mode) and not ignore.matches(file):
                 yield os.path.join(folder, name)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError:
+        return False
 
 
 def _raise(error: OSError) -> None:

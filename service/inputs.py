@@ -42,7 +42,7 @@ def read_texts(found: Sequence[Found], texts: Sequence[str], skipped: list[Skipp
     A file the user named must be text; another that is not is put into ``skipped``.
     """
     for number, text in enumerate(texts, start=1):
-        yield Text("text" if len(texts) == 1 else f"text:{number}", text)
+        yield Text("text" if len(texts) == 1 else f"text:{number}", _argument(text))
     for file in found:
         try:
             yield Text("stdin" if file.path == STDIN else file.path, read_text(file.path))
@@ -67,11 +67,29 @@ def find_files(paths: Sequence[str]) -> list[Found]:
 def read_text(path: str) -> str:
     """Read one file (``-`` is standard input) as UTF-8, byte for byte: no newline is translated."""
     if path != STDIN:
-        with open(path, "rb") as file:
-            return decode(file.read(), path)
+        return decode(_read(path), path)
     if sys.stdin is None:
         raise TokengapError("standard input is closed: name a file, or give --text")
     return decode(sys.stdin.buffer.read(), "stdin")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        if error.filename is None:  # reading fails without saying what was read
+            raise OSError(error.errno, error.strerror, path) from error
+        raise
+
+
+def _argument(text: str) -> str:
+    """The text of an argument: its bytes are UTF-8, whatever the locale made of them."""
+    try:
+        data = os.fsencode(text)
+    except UnicodeEncodeError:
+        return text  # from Python, not from a command line: it holds surrogates of its own
+    return decode(data, "--text")
 
 
 def decode(data: bytes, name: str) -> str:

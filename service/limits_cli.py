@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from .inputs import STDIN, read_text
+from .numbers import whole
 from .reports import warn, write_json
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
     fits.add_argument("--request", metavar="FILE", help="a whole request as JSON, instead of a text")
     fits.add_argument("-m", "--model", required=True, metavar="NAME", help="the model")
     fits.add_argument("-c", "--counter", metavar="SPEC", help="count with this instead of the model's own encoding")
-    fits.add_argument("--output-tokens", type=_tokens, metavar="N", help="the length of the answer to leave room for")
+    fits.add_argument("--output-tokens", type=whole, metavar="N", help="the length of the answer to leave room for")
     fits.add_argument("--answer", metavar="FILE", help="a sample answer: leave room for it, show where it is cut off")
     fits.add_argument("--json", action="store_true", help="print JSON")
     fits.set_defaults(run=run_fit)
@@ -57,7 +58,7 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
         epilog=_CUT_EXAMPLES,
     )
     cuts.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
-    cuts.add_argument("-n", "--max-tokens", type=_tokens, required=True, metavar="N", help="the tokens to keep")
+    cuts.add_argument("-n", "--max-tokens", type=whole, required=True, metavar="N", help="the tokens to keep")
     cuts.add_argument("--from-end", action="store_true", help="keep the end of the text instead of its beginning")
     by = cuts.add_mutually_exclusive_group()
     by.add_argument("-c", "--counter", metavar="SPEC", help=f"what to count with (default: {DEFAULT_COUNTER})")
@@ -214,9 +215,3 @@ def _print_warnings(codes: Sequence[str]) -> None:
 
 def _figure(limit: int | None) -> str:
     return "-" if limit is None else f"{limit:,}"
-
-
-def _tokens(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 15:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number of tokens, 0 or more")

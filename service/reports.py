@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from ..estimators.counting import WARNINGS, Report, Row
-from ..estimators.price import display
+from ..estimators.counting import WARNINGS, Report, Row, Total
 from .inputs import Skipped
 
 MOST_SKIPPED = 5
@@ -32,21 +31,34 @@ def write_counts(report: Report) -> None:
     """A block for each counter: what it is and how good, then tokens, cost and name of each text."""
     for position, total in enumerate(report.total):
         rows = [row for row in report.results if row.counter == total.counter]
-        lines = [(row.count.tokens, row.cost, row.source + _bounds(row)) for row in rows]
+        lines = [(row.count.tokens, _cost(row), printable(row.source) + _bounds(row)) for row in rows]
         if len(rows) > 1:
-            lines.append((total.tokens, total.cost, "total"))
+            lines.append((total.tokens, _cost(total), "total"))
         width = max(len(f"{tokens:,}") for tokens, _, _ in lines)
-        costs = [f"{display(cost)}  " if cost else "" for _, cost, _ in lines]
-        cost_width = max(map(len, costs))
+        cost_width = max(len(cost) for _, cost, _ in lines)
         sys.stdout.write(("\n" if position else "") + counter_title(rows[0]) + "\n")
-        for (tokens, _, source), cost in zip(lines, costs, strict=True):
-            sys.stdout.write(f"  {tokens:>{width},} tokens  {cost:>{cost_width}}{source}\n")
+        for tokens, cost, source in lines:
+            unit = "token " if tokens == 1 else "tokens"
+            sys.stdout.write(f"  {tokens:>{width},} {unit}  {cost:>{cost_width}}{source}\n")
+
+
+def _cost(counted: Row | Total) -> str:
+    if counted.cost is None:
+        return ""
+    from ..estimators.price import display
+
+    return f"{display(counted.cost)}  "
+
+
+def printable(name: str) -> str:
+    """A name that cannot move the cursor or forge a line: what does not print is escaped."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in name)
 
 
 def counter_title(row: Row) -> str:
     """Name a counter and say how good its counts are."""
     count = row.count
-    name = row.counter if row.counter == count.tokenizer else f"{row.counter} ({count.tokenizer})"
+    name = row.counter if row.counter == count.tokenizer else f"{printable(row.counter)} ({count.tokenizer})"
     unbounded = ", no measured error" if count.kind != "exact" and count.interval is None else ""
     return f"{name}: {count.kind}{unbounded}, {count.fingerprint[:19]}"
 
@@ -78,4 +90,4 @@ def _explained(row: Row, code: str) -> str:
 def warn(text: str) -> None:
     """One line on standard error, which is none where the process was started without it."""
     if sys.stderr is not None:
-        sys.stderr.write(f"tokengap: warning: {text}\n")
+        sys.stderr.write(f"tokengap: warning: {printable(text)}\n")

@@ -6,48 +6,84 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from io import StringIO
+from shutil import get_terminal_size
 
-from rich.box import SIMPLE_HEAD
+from rich.box import ASCII, SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Plain
 
 from ..estimators.counting import UNITS, Report, bytes_per_token, per_word
 from ..estimators.gap import Gap, reason
-from ..estimators.price import Money, display
+from ..estimators.price import Money, display, plain
+from .reports import printable
 
 _NONE = "-"
+_NAME = 20  # the least characters of a long name that stay on one line
 
 
 def write_comparison(report: Report, gap: Gap) -> None:
     """Tokens by text and by counter, then the gap in tokens and money, and where it comes from."""
     if len({row.source for row in report.results}) > 1:
-        write_table(("text", gap.baseline, gap.reference, "per word", "gap %"), _by_text(report, gap), text=1)
-    write_table(("counter", "kind", "tokens", "per word", "bytes per token", "cost"), _by_counter(report), text=2)
-    for line in _gap_lines(report, gap):
+        texts = ("text", gap.baseline, gap.reference, "gap %", "per word")
+        write_table(texts, _by_text(report, gap), text=1, optional=1)
+    counters = ("counter", "kind", "tokens", "cost", "per word", "bytes per token")
+    write_table(counters, _by_counter(report), text=2, optional=2)
+    for line in (*_price_lines(report), *_gap_lines(report, gap)):
         _print(Plain(line))
 
 
-def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: int) -> None:
-    """Print a table whose first ``text`` columns are text and whose others are numbers."""
-    table = Table(box=SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
-    for position, name in enumerate(columns):
-        if position < text:
-            table.add_column(Plain(name), overflow="fold")
-        else:
-            table.add_column(Plain(name), justify="right", no_wrap=position > 1)
-    for row in rows:
-        table.add_row(*map(Plain, row))
-    _print(table)
+def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: int, optional: int = 0) -> None:
+    """Print a table whose first ``text`` columns are text and whose others are numbers.
+
+    The last ``optional`` columns are left out where the terminal is too narrow for them. What is left is
+    printed whole, if need be wider than the terminal: a number cut short would be a wrong one.
+    """
+    cells = [[printable(cell) for cell in row] for row in (columns, *rows)]
+    widths = [max(cell_len(row[position]) for row in cells) for position in range(len(columns))]
+    folded = [min(width, _NAME) if position in (0, text - 1) else width for position, width in enumerate(widths)]
+    shown = len(columns)
+    while shown > len(columns) - optional and _across(folded[:shown]) > _width():
+        shown -= 1
+    utf = (sys.stdout.encoding or "").lower().startswith("utf")
+    table = Table(box=SIMPLE_HEAD if utf else ASCII, header_style="bold", pad_edge=False, show_edge=False)
+    for position, name in enumerate(cells[0][:shown]):
+        table.add_column(
+            Plain(name),
+            justify="right" if position >= text else "left",
+            overflow="fold",
+            no_wrap=folded[position] == widths[position],
+            min_width=folded[position],
+        )
+    for row in cells[1:]:
+        table.add_row(*map(Plain, row[:shown]))
+    _print(table, max(_across(folded[:shown]), _width()))
     _print("")
 
 
-def _print(what: Table | Plain | str) -> None:
+def _across(widths: Sequence[int]) -> int:
+    """How wide a table is; between two columns stand three characters."""
+    return sum(widths) + 3 * (len(widths) - 1)
+
+
+def _width() -> int:
+    return get_terminal_size().columns
+
+
+def _print(what: Table | Plain | str, width: int | None = None) -> None:
     """Render for standard output, then write: rich itself leaves with code 1 where nobody reads."""
     page = StringIO()
-    console = Console(file=page, force_terminal=sys.stdout.isatty(), highlight=False, markup=False, emoji=False)
-    console.print(what, soft_wrap=not isinstance(what, Table))
-    sys.stdout.write(page.getvalue())
+    console = Console(
+        file=page,
+        width=width or _width(),
+        force_terminal=sys.stdout.isatty(),
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print(what)
+    sys.stdout.write("".join(f"{line.rstrip(' ')}\n" for line in page.getvalue().splitlines()))
 
 
 def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
@@ -57,7 +93,7 @@ def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
         size = rows[source, gap.reference].size
         percent = _ratio(Fraction((reference - baseline) * 100, reference)) if reference else _NONE
         words = _ratio(per_word(reference, size))
-        yield source, f"{baseline:,}", f"{reference:,}", words, percent
+        yield source, f"{baseline:,}", f"{reference:,}", percent, words
 
 
 def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
@@ -67,36 +103,48 @@ def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
             total.counter,
             kinds[total.counter],
             f"{total.tokens:,}",
+            _cost(total.cost),
             _ratio(per_word(total.tokens, total.size)),
             _ratio(bytes_per_token(total.tokens, total.size)),
-            _cost(total.cost),
         )
+
+
+def _price_lines(report: Report) -> Iterator[str]:
+    """What each counter's tokens are priced at."""
+    counters: dict[str, list[str]] = {}
+    for counter, price in report.prices.items():
+        rates = ", ".join(f"{unit} {plain(price.per_million[unit])}" for unit in UNITS if unit in price.per_million)
+        source = price.source
+        where = f"{source.provider}/{source.model}, as of {(source.as_of or '')[:10]}" if source.model else "as given"
+        table = f"{source.table} {source.version}: " if source.version else ""
+        counters.setdefault(f"{rates} {price.currency} ({table}{where})", []).append(printable(counter))
+    for line, names in counters.items():
+        who = "" if len(counters) == 1 else f" for {', '.join(names)}"
+        yield f"Price per million tokens{who}: {line}."
 
 
 def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
-    if price := report.prices.get(gap.reference):
-        rates = ", ".join(f"{unit} {price.per_million[unit]:f}" for unit in UNITS if unit in price.per_million)
-        source = price.source
-        where = f"{source.table} {source.version}: {source.provider} {source.model}, {source.as_of}"
-        yield f"Price per million tokens: {rates} {price.currency} ({where if source.version else source.table})."
     totals = {total.counter: total.tokens for total in report.total}
-    yield (
-        f"Gap: {gap.baseline} says {totals[gap.baseline]:,} tokens, {gap.reference} counts {totals[gap.reference]:,}: "
-        + (
-            "no gap."
-            if not gap.tokens
-            else f"{abs(gap.tokens):,} too {'few' if gap.tokens > 0 else 'many'}"
-            + ("." if gap.percent is None else f" ({gap.percent}% of the count).")
-        )
-    )
-    if (volume := gap.volume) and volume.cost:
+    low, high = printable(gap.baseline), printable(gap.reference)
+    size = "no gap." if not gap.tokens else f"{abs(gap.tokens):,} too {'few' if gap.tokens > 0 else 'many'}"
+    if gap.tokens:
+        size += "." if gap.percent is None else f" ({gap.percent:,}% of the count)."
+    yield f"Gap: {low} says {_tokens(totals[gap.baseline])}, {high} counts {totals[gap.reference]:,}: {size}"
+    volume = gap.volume
+    if volume and volume.cost:
         yield (
-            f"{volume.calls:,} calls a {volume.per}: {_cost(volume.baseline_cost)} by {gap.baseline}, "
-            f"{_cost(volume.reference_cost)} by {gap.reference}. The gap is {display(volume.cost)} a {volume.per}."
+            f"{volume.calls:,} calls a {volume.per}: {_cost(volume.baseline_cost)} by {low}, "
+            f"{_cost(volume.reference_cost)} by {high}. The gap is {display(volume.cost)} a {volume.per}."
         )
+    elif volume:
+        yield f"{volume.calls:,} calls a {volume.per}: no price is known; --model or --price gives one."
     elif gap.cost:
         yield f"In money: {display(gap.cost)}."
     yield reason(gap.parts)
+
+
+def _tokens(number: int) -> str:
+    return f"{number:,} token{'' if number == 1 else 's'}"
 
 
 def _cost(money: Money | None) -> str:

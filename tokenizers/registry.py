@@ -13,11 +13,13 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import cast
 
-from .counter import Counter
+from .counter import Count, Counter
 from .errors import TokengapError, unknown_name
 
 ENTRY_POINTS = "tokengap.counters"
 DEFAULT_COUNTER = "o200k_base"
+
+REJECTED = "rejected"
 
 Provider = Callable[[str], Counter]
 
@@ -65,15 +67,44 @@ def get_counter(spec: str) -> Counter:
     Raises UnknownNameError for a name nobody registered, TokengapError for one whose rest is wrong.
     """
     name = spec.partition(":")[0]
-    entry = BUILT_IN.get(name) or plugins().get(name)
-    if entry is None:
-        known = [*BUILT_IN, *plugins()]
-        raise unknown_name("counter", name, known, "'tokengap counters' lists them all")
-    return _provider(entry.provider)(spec)
+    if name in BUILT_IN:
+        return _provider(BUILT_IN[name].provider)(spec)
+    found = plugins()
+    if name not in found:
+        raise unknown_name("counter", name, [*BUILT_IN, *found], "'tokengap counters' lists them all")
+    if found[name].kind == REJECTED:
+        raise TokengapError(f"the counter {name!r} is not used: {found[name].summary}")
+    return PluginCounter(spec, found[name])
+
+
+class PluginCounter:
+    """Another package's counter, held to the contract: what it gets wrong is one clear error."""
+
+    def __init__(self, spec: str, entry: Listed) -> None:
+        self.name = spec
+        self._whose = f"the counter {spec[:80]!r} ({entry.summary})"
+        counter = self._attempt(lambda: _provider(entry.provider)(spec))
+        if not isinstance(counter, Counter):
+            raise TokengapError(f"{self._whose} is no counter but {type(counter).__name__}")
+        self._counter = counter
+
+    def count(self, text: str) -> Count:
+        count = self._attempt(lambda: self._counter.count(text))
+        if not isinstance(count, Count):
+            raise TokengapError(f"{self._whose} gave no Count but {type(count).__name__}")
+        return count
+
+    def _attempt(self, call: Callable[[], object]) -> object:
+        try:
+            return call()
+        except TokengapError:
+            raise
+        except Exception as error:
+            raise TokengapError(f"{self._whose} failed: {type(error).__name__}: {error}") from error
 
 
 def listing() -> tuple[Listed, ...]:
-    """Every counter, the built-in ones first."""
+    """Every counter, the built-in ones first; a plug-in whose name is taken is listed as rejected."""
     return (*BUILT_IN.values(), *plugins().values())
 
 
@@ -81,21 +112,21 @@ def listing() -> tuple[Listed, ...]:
 def plugins() -> Mapping[str, Listed]:
     """The counters that other installed packages provide, by name.
 
-    Raises TokengapError where two packages, or a package and tokengap, claim one name.
+    A name that tokengap itself uses, or that two packages claim, is rejected: nobody could tell whose
+    count it is.
     """
     from importlib.metadata import entry_points
 
     found: dict[str, Listed] = {}
     for entry in entry_points(group=ENTRY_POINTS):
         package = entry.dist.name if entry.dist else entry.value
+        kind, summary = "as it says", f"provided by {package}"
         if entry.name in BUILT_IN:
-            raise TokengapError(f"{package} provides a counter {entry.name!r}, a name tokengap itself uses")
-        if entry.name in found:
-            raise TokengapError(
-                f"the counter {entry.name!r} is provided by {package} and by another package: "
-                f"{found[entry.name].provider}; uninstall one"
-            )
-        found[entry.name] = Listed(entry.name, entry.name, "as it says", f"provided by {package}", entry.value)
+            kind, summary = REJECTED, f"{package} claims a name that tokengap itself uses"
+        elif entry.name in found:
+            both = f"{found[entry.name].summary} and by {package}"
+            kind, summary = REJECTED, f"{both.removeprefix('provided by ')} both provide it; uninstall one"
+        found[entry.name] = Listed(entry.name, entry.name, kind, summary, entry.value)
     return found
 
 

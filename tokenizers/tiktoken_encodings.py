@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .counter import Count
 from .encodings import ALIASES, ENCODINGS, R50K_PATTERN, load_ranks
+from .errors import TokengapError
 from .text import WHITE_SPACE, well_formed
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ class TiktokenCounter:
 
 def from_spec(spec: str) -> TiktokenCounter:
     """The counter of an encoding or of one of its aliases."""
-    return TiktokenCounter(ALIASES.get(spec, spec))
+    name, colon, _ = spec.partition(":")
+    if colon:
+        raise TokengapError(f"the counter {name!r} takes no argument: {spec[:80]!r}")
+    return TiktokenCounter(ALIASES.get(name, name))
 
 
 def count_tokens(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> int:

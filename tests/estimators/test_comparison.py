@@ -122,6 +122,34 @@ def test_what_is_no_text_is_refused(texts: object) -> None:
         count(texts, ["bytes"])  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("counters", "options"),
+    [
+        (None, {}),
+        (3, {}),
+        ([None], {}),
+        (["o200k_base", 5], {}),
+        (b"bytes", {}),
+        ([], {"price": 3}),
+        ([], {"price": Decimal(3)}),
+        ([], {"price": b"3 EUR"}),
+        ([], {"baseline": None}),
+        ([], {"calls": 1.5}),
+        ([], {"calls": "5"}),
+        ([], {"calls": True}),
+        ([], {"calls": float("nan")}),
+    ],
+)
+def test_misuse_is_a_clear_error(counters: object, options: dict[str, object]) -> None:
+    with pytest.raises(TokengapError):
+        compare("hi", counters, **options)  # type: ignore[arg-type]
+
+
+def test_names_are_str() -> None:
+    with pytest.raises(TokengapError, match="name of a text must be str"):
+        count({1: "hi"})  # type: ignore[dict-item]
+
+
 def test_refusals() -> None:
     with pytest.raises(UnknownNameError):
         count([], ["nope"])

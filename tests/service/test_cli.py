@@ -83,12 +83,12 @@ def test_output_for_people(run: Run, tmp_path: Path) -> None:
     done = run("count", "b.txt", "long.txt", "-m", "gpt-4o", "-c", "words:1", cwd=tmp_path)
     assert done.stdout.decode().splitlines() == [
         "model:gpt-4o (o200k_base): exact, sha256:63ed9ee54640",
-        "      1 tokens  0.0000025 USD  b.txt",
+        "      1 token   0.0000025 USD  b.txt",
         "  2,001 tokens   0.005003 USD  long.txt",
         "  2,002 tokens   0.005005 USD  total",
         "",
         "words:1: heuristic, no measured error, sha256:a3ea6b9dfcf9",
-        "      1 tokens  0.0000025 USD  b.txt",
+        "      1 token   0.0000025 USD  b.txt",
         "  2,000 tokens      0.005 USD  long.txt",
         "  2,001 tokens   0.005003 USD  total",
     ]
@@ -96,10 +96,11 @@ def test_output_for_people(run: Run, tmp_path: Path) -> None:
 
 
 def test_compare_for_people(run: Run) -> None:
-    done = run("compare", "--text", "Order 778301 [bold]", "--price", "3 EUR", "--calls", "200000")
+    args = ("--text", "Order 778301 [bold]", "--price", "3 EUR", "--calls", "200000")
+    done = run("compare", *args, env={"COLUMNS": "200"})
     lines = [line.rstrip() for line in done.stdout.decode().splitlines()]
     assert lines[-4:] == [
-        "Price per million tokens: input 3, output 3 EUR (given).",
+        "Price per million tokens: input 3, output 3 EUR (as given).",
         "Gap: words:1 says 3 tokens, o200k_base counts 7: 4 too few (57.14% of the count).",
         "200,000 calls a month: 1.80 EUR by words:1, 4.20 EUR by o200k_base. The gap is 2.40 EUR a month.",
         "Words are not what is billed: words with digits take 3.0 tokens each, "
@@ -108,11 +109,48 @@ def test_compare_for_people(run: Run) -> None:
     assert b"\x1b[" not in done.stdout
 
 
-def test_tables_fit_the_terminal(run: Run) -> None:
-    for columns in (60, 100):
-        done = run("compare", "--text", "a", "--text", "b", "-m", "gpt-4o", env={"COLUMNS": str(columns)})
-        table = done.stdout.decode().split("Price per")[0]
-        assert max(map(len, table.splitlines())) <= columns
+@pytest.mark.parametrize("columns", [60, 80, 100, 120])
+def test_what_is_printed_fits_the_terminal(run: Run, columns: int) -> None:
+    args = ("compare", "--text", "a", "--text", "b", "-m", "text-embedding-3-small", "--calls", "5")
+    done = run(*args, env={"COLUMNS": str(columns)})
+    assert max(map(len, done.stdout.decode().splitlines())) <= columns
+    assert "0.00000004 USD" in done.stdout.decode()
+
+
+@pytest.mark.parametrize("columns", ["0", "10", "30"])
+def test_numbers_stay_whole_where_nothing_fits(run: Run, columns: str) -> None:
+    shown = run("compare", "--text", "word " * 12345, "--price", "3 EUR", env={"COLUMNS": columns}).stdout.decode()
+    assert "12,346" in shown
+    assert "0.03704 EUR" in shown
+    assert "\u2026" not in shown
+
+
+def test_names_cannot_move_the_cursor(run: Run, tmp_path: Path) -> None:
+    for name in ("esc\x1b[31mred", "new\nline", "rtl\u202e", "tab\t"):
+        (tmp_path / name).write_text("x")
+    for command in ("count", "compare"):
+        shown = run(command, ".", cwd=tmp_path).stdout.decode()
+        assert not {"\x1b", "\u202e", "\t"} & set(shown)
+        assert "new\\nline" in shown
+
+
+def test_a_gap_without_a_price_says_so(run: Run) -> None:
+    shown = run("compare", "--text", "a b", "--calls", "5").stdout.decode()
+    assert "5 calls a month: no price is known; --model or --price gives one." in shown
+
+
+def test_arguments_are_utf8_whatever_the_locale(run: Run, answer: Answer) -> None:
+    env = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert answer("count", "--text", "नमस्ते ü", env=env)["results"][0]["bytes"] == 21
+    done = run("count", "--text", os.fsdecode(b"caf\xe9"))
+    assert (done.returncode, b"--text: not UTF-8 text (byte 0xe9" in done.stderr) == (2, True)
+
+
+def test_as_a_module(run: Run) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tokengap.service", "count", "-q", "--text", "a b"], capture_output=True, check=True
+    )
+    assert done.stdout == b"2\n"
 
 
 def test_counters_lists_everything(run: Run, answer: Answer) -> None:
@@ -161,8 +199,17 @@ FAILURES = {
     "negative price": (("count", "good.txt", "--price", "-3 EUR"), b"bad price '-3 EUR'"),
     "price not finite": (("count", "good.txt", "--price", "inf EUR"), b"bad price 'inf EUR'"),
     "price not a number": (("count", "good.txt", "--price", "NaN USD"), b"bad price 'NaN USD'"),
-    "no calls": (("compare", "good.txt", "--calls", "0"), b"calls must be at least 1"),
+    "no calls": (("compare", "good.txt", "--calls", "0"), b"calls must be a whole number of at least 1"),
     "calls not whole": (("compare", "good.txt", "--calls", "1.5"), b"'1.5' is not a whole number"),
+    "calls in other digits": (("compare", "good.txt", "--calls", "\u0663"), b"is not a whole number"),
+    "calls signed": (("compare", "good.txt", "--calls=+5"), b"is not a whole number"),
+    "calls without end": (("compare", "good.txt", "--calls", "9" * 5000), b"is not a whole number"),
+    "period without calls": (("compare", "good.txt", "--per", "day"), b"give --calls too"),
+    "argument to an encoding": (("count", "good.txt", "-c", "o200k_base:1"), b"takes no argument"),
+    "no name": (("count", ""), b"'': No such file or directory"),
+    "unreadable in the middle": (("count", "/proc/self/mem"), b"/proc/self/mem: Input/output error"),
+    "a dash before a name": (("count", "-dash.txt"), b"a file whose name begins with - goes after --"),
+    "a name without end": (("count", "x" * 5000), b"File name too long"),
     "unknown period": (("compare", "good.txt", "--per", "moon"), b"invalid choice: 'moon'"),
     "unknown option": (("count", "good.txt", "--token"), b"unrecognized arguments: --token"),
     "unknown command": (("cuont",), b"invalid choice: 'cuont'"),
@@ -176,6 +223,7 @@ FAILURES = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("inputs")
     (root / "good.txt").write_text("good")
+    (root / "-dash.txt").write_text("dash")
     (root / "binary.bin").write_bytes(bytes(range(256)))
     (root / "utf16.txt").write_bytes("hi".encode("utf-16"))
     (root / "utf16le.txt").write_bytes("hi".encode("utf-16-le"))
@@ -277,7 +325,7 @@ def test_full_disk() -> None:
             stdin=subprocess.DEVNULL,
             check=False,
         )
-    assert (done.returncode, done.stderr) == (2, b"tokengap: error: No space left on device\n")
+    assert (done.returncode, done.stderr) == (2, b"tokengap: error: the output: No space left on device\n")
 
 
 @pytest.mark.parametrize("redirect", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

@@ -21,6 +21,23 @@ class Vowels:
 
 def from_spec(spec):
     return Vowels()
+
+class Crashing(Vowels):
+    def count(self, text):
+        raise RuntimeError("no")
+
+class Wrong(Vowels):
+    def count(self, text):
+        return len(text)
+
+def crashing(spec):
+    return Crashing()
+
+def wrong(spec):
+    return Wrong()
+
+def nothing(spec):
+    return None
 """
 
 
@@ -86,20 +103,44 @@ def test_plugin_is_found_and_listed(install: object) -> None:
 
 def test_plugin_cannot_take_a_built_in_name(install: object) -> None:
     install("impostor", "o200k_base")  # type: ignore[operator]
+    install("vowel-counter", "vowels")  # type: ignore[operator]
     assert get_counter("o200k_base").count("Hello").kind == "exact"
-    with pytest.raises(TokengapError, match="impostor"):
-        listing()
+    assert get_counter("vowels").count("aei").tokens == 3
+    (rejected,) = (entry for entry in listing() if entry.kind == "rejected")
+    assert (rejected.name, "impostor" in rejected.summary) == ("o200k_base", True)
 
 
 def test_two_plugins_with_one_name_are_refused(install: object) -> None:
     install("first-vowels", "vowels")  # type: ignore[operator]
     install("second-vowels", "vowels")  # type: ignore[operator]
-    with pytest.raises(TokengapError, match=r"(first|second)-vowels and by another"):
+    with pytest.raises(TokengapError, match=r"(first|second)-vowels and by (first|second)-vowels both provide it"):
         get_counter("vowels")
+    assert [entry.kind for entry in listing() if entry.name == "vowels"] == ["rejected"]
 
 
-@pytest.mark.parametrize("value", ["no_such_module:from_spec", "vowel_counter:nothing"])
+@pytest.mark.parametrize("value", ["no_such_module:from_spec", "vowel_counter:missing"])
 def test_broken_plugin_is_one_line(install: object, value: str) -> None:
     install("broken", "vowels", value)  # type: ignore[operator]
     with pytest.raises(TokengapError, match="cannot be loaded"):
         get_counter("vowels")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ("crashing", "provided by broken.* failed: RuntimeError: no"),
+        ("wrong", "gave no Count but int"),
+        ("nothing", "is no counter but NoneType"),
+        ("Vowels", "failed: TypeError"),
+    ],
+)
+def test_a_plugin_that_misbehaves_is_one_clear_error(install: object, attribute: str, message: str) -> None:
+    install("broken", "vowels", f"vowel_counter:{attribute}")  # type: ignore[operator]
+    with pytest.raises(TokengapError, match=message):
+        get_counter("vowels").count("hello")
+
+
+@pytest.mark.parametrize("spec", ["o200k_base:1", "gpt2:", "cl100k_base:x"])
+def test_an_encoding_takes_no_argument(spec: str) -> None:
+    with pytest.raises(TokengapError, match="takes no argument"):
+        get_counter(spec)
