@@ -1,0 +1,79 @@
+"""Shared test data, and which tests run where."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+SHARED = Path(os.environ.get("TOKENGAP_SHARED") or ROOT.parent / "shared")
+
+settings.register_profile("tokengap", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tokengap")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if os.environ.get("TOKENGAP_SLOW"):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="slow: set TOKENGAP_SLOW=1 to run it"))
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """The folder of published cases and texts; without it such tests are skipped, in CI they fail."""
+    if SHARED.is_dir():
+        return SHARED
+    if os.environ.get("TOKENGAP_CASES") == "required":
+        pytest.fail(f"the published cases are required, and {SHARED} is not there")
+    pytest.skip("the folder of published cases is not here (TOKENGAP_SHARED names it)")
+
+
+@pytest.fixture(scope="session")
+def shared_json(shared_dir: Path) -> Callable[[str], Any]:
+    """Read a JSON file of that folder."""
+
+    def read(name: str) -> Any:
+        return json.loads((shared_dir / name).read_bytes())
+
+    return read
+
+
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture(scope="session")
+def run() -> Run:
+    """Run the installed ``tokengap`` command as a user would."""
+    program = shutil.which("tokengap", path=os.path.dirname(sys.executable))
+    assert program, "the console script is not installed beside this Python"
+
+    def call(*args: str, stdin: bytes = b"", cwd: Path | None = None, env: dict[str, str] | None = None) -> Any:
+        environment = {**os.environ, "COLUMNS": "100", **(env or {})}
+        return subprocess.run(
+            [program, *args], input=stdin, capture_output=True, cwd=cwd, env=environment, check=False, timeout=120
+        )
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def answer(run: Run) -> Callable[..., Any]:
+    """Run ``tokengap`` with ``--json`` and return what it answers."""
+
+    def call(*args: str, **options: Any) -> Any:
+        done = run(*args, "--json", **options)
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return call
