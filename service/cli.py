@@ -21,6 +21,7 @@ INTERRUPTED = 130
 
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
+    "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""

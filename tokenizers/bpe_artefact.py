@@ -151,6 +151,17 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise TokengapError(f"cannot write {path}: {error.strerror or error}") from error
 
 
+def check_writable(path: Path) -> None:
+    """Refuse a path that cannot be written before the work that would be lost. Raises TokengapError."""
+    import os
+
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise TokengapError(f"cannot write {path}: it is a directory")
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise TokengapError(f"cannot write {path}: there is no folder {folder} to write to")
+
+
 def _umask() -> int:
     import os
 

@@ -16,6 +16,7 @@ from .unicode_classes import Ranges, classes, complement, written
 _LONGEST = 200_000
 _SCOPED_IGNORECASE = "(?i:"
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>")
+_START, _RUST_END, _PYTHON_END = r"\A", r"\Z", r"(?=\n?\Z)"
 _ALSO_FOLDED = {"s": "\\u017f", "k": "\\u212a"}  # what else differs from an ASCII letter only by case
 
 
@@ -35,13 +36,15 @@ def explicit(pattern: str, *, rust: bool = False) -> str:
 
 
 def for_rust(pattern: str) -> str:
-    r"""The same pattern for the engines of tiktoken and HuggingFace: ``\x{..}`` in place of ``\u....``."""
-    return re.sub(
-        r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))",
-        lambda match: match[0] if match[4] else f"\\x{{{int(match[1] or match[2] or match[3], 16):x}}}",
-        pattern,
-        flags=re.DOTALL,
-    )
+    r"""An explicit pattern for the engines of tiktoken and HuggingFace: ``\x{..}``, and ``\z`` for the end."""
+
+    def translated(match: re.Match[str]) -> str:
+        if point := match[1] or match[2] or match[3]:
+            return f"\\x{{{int(point, 16):x}}}"
+        return "\\z" if match[0] == _RUST_END else match[0]
+
+    escapes = r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|.)"
+    return re.sub(escapes, translated, pattern, flags=re.DOTALL)
 
 
 class _Scanner:
@@ -49,6 +52,7 @@ class _Scanner:
 
     def __init__(self, pattern: str, rust: bool) -> None:
         self.pattern = pattern
+        self.rust = rust
         self.position = 0
         self.in_brackets = False
         self.ignore_case: list[bool] = [False]
@@ -66,6 +70,8 @@ class _Scanner:
         if self.pattern.startswith("(", self.position):
             return self._open()
         character = self._take(1)
+        if character in "^$":  # which other engines take for the edges of lines
+            return _START if character == "^" else _RUST_END if self.rust else _PYTHON_END
         if character == ")" and len(self.ignore_case) > 1:
             self.ignore_case.pop()
         if character == "[":
@@ -126,6 +132,9 @@ class _Scanner:
             return self._class(classes()[self.shorthands[name.lower()]], negated=name.isupper())
         if name.lower() == "b" and not self.in_brackets:
             raise TokengapError("the split pattern has \\b, which depends on Python's own Unicode version; use a class")
+        if name == "z" and not self.in_brackets:
+            self._take(2)
+            return _RUST_END
         if name.isdigit():
             raise TokengapError("the split pattern refers back to a group, which split patterns cannot")
         return self._take(2)

@@ -83,7 +83,5 @@ def _written(point: int) -> str:
         return f"\\U{point:08x}"
     if point > 0x7E:
         return f"\\u{point:04x}"
-    character = chr(point)
-    if character.isalnum() or character == "_":
-        return character
-    return f"\\x{point:02x}" if point <= 0x20 else f"\\{character}"
+    character = chr(point)  # other engines read some escaped punctuation as an assertion
+    return character if character.isalnum() or character == "_" else f"\\x{point:02x}"

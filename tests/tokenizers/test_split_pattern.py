@@ -26,6 +26,8 @@ SPACE = r"\x09-\x0d\x1c-\x20\u0085\u00a0\u1680\u2000-\u200a\u2028-\u2029\u202f\u
         (r"[^]x]+", r"[^\]x]+"),
         (r"\x{1F600}|\u{e9}|\(", r"\U0001f600|\u00e9|\("),
         (r"[\b]", r"[\b]"),
+        ("^a|[$^]", r"\Aa|[$^]"),
+        ("a$", r"a(?=\n?\Z)"),
     ],
 )
 def test_written_out(pattern: str, written_out: str) -> None:
@@ -87,4 +89,5 @@ def test_refused(pattern: str, message: str) -> None:
 
 
 def test_for_rust() -> None:
+    assert for_rust(explicit(r"\s++$|a", rust=True)).endswith(r"]++\z|a")
     assert for_rust(r"[\x20\u00e9-\U0001f600]|\\u0041|\-") == r"[\x{20}\x{e9}-\x{1f600}]|\\u0041|\-"
