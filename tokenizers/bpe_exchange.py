@@ -57,6 +57,7 @@ def to_huggingface(artefact: Artefact) -> bytes:
     tokens, merges = _recovered(artefact.ranks) if artefact.ranks is not None else _tokens_and_merges(artefact)
     vocabulary = {_byte_level(token): number for token, number in tokens.items()}
     vocabulary |= {_byte_level(token): number for token, number in artefact.extra.items()}
+    vocabulary |= artefact.special_tokens  # else they would be numbered from the end of the vocabulary on
     document = {
         "version": "1.0",
         "truncation": None,
