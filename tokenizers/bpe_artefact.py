@@ -39,12 +39,12 @@ class Artefact:
 
     alphabet: Alphabet
     pretokenizer: Pretokenizer
-    symbols: tuple[str, ...] = ()
-    merges: tuple[Merge, ...] = ()
+    symbols: tuple[str, ...] = field(default=(), repr=False)
+    merges: tuple[Merge, ...] = field(default=(), repr=False)
     special_tokens: Mapping[str, int] = field(default_factory=dict)
-    ids: tuple[int, ...] | None = None
-    extra: Mapping[bytes, int] = field(default_factory=dict)
-    ranks: Mapping[bytes, int] | None = None
+    ids: tuple[int, ...] | None = field(default=None, repr=False)
+    extra: Mapping[bytes, int] = field(default_factory=dict, repr=False)
+    ranks: Mapping[bytes, int] | None = field(default=None, repr=False)
     whole_chunks: bool = False
     training: Mapping[str, Any] = field(default_factory=dict)
 

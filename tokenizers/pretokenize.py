@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from .errors import TokengapError, unknown_name
@@ -60,7 +60,7 @@ class Pretokenizer:
     """
 
     name: str
-    pattern: str
+    pattern: str = field(repr=False)
     unicode_version: str = UNICODE_VERSION
 
     @property
