@@ -72,7 +72,7 @@ def written(ranges: Ranges, limit: int = LAST_CODE_POINT) -> str:
     r"""The inside of a bracket expression, up to a last code point.
 
     >>> written(union(of("ab-"), ((0x370, 0x373),)))
-    '\\-a-b\\u0370-\\u0373'
+    '\\x2da-b\\u0370-\\u0373'
     """
     below = ((first, min(last, limit)) for first, last in ranges if first <= limit)
     return "".join(_written(first) if first == last else f"{_written(first)}-{_written(last)}" for first, last in below)

@@ -47,8 +47,7 @@ def commands(body: str, folder: Path) -> Iterator[str]:
     for line in body.splitlines():
         if line.startswith("$ "):
             done = subprocess.run(
-                line[2:],
-                shell=True,
+                ["sh", "-c", line[2:]],
                 cwd=folder,
                 env={**os.environ, "PATH": path, "COLUMNS": "100", "PYTHONUTF8": "1"},
                 stdout=subprocess.PIPE,
@@ -65,5 +64,5 @@ def examples(body: str, folder: Path, names: dict[str, Any]) -> Iterator[str]:
         printed = io.StringIO()
         single = ast.Interactive(ast.parse(source).body)
         with chdir(folder), redirect_stdout(printed):
-            exec(compile(single, "page", "single"), names)  # noqa: S102  the page's own examples
+            exec(compile(single, "page", "single"), names)  # noqa: S102
         yield example + printed.getvalue()
