@@ -45,7 +45,7 @@ def test_blocks_are_small() -> None:
     assert max(map(len, blocks)) < 1.2 * bpe_corpus._BLOCK
 
 
-@pytest.mark.parametrize("name", ["gpt2", "words", "none"])
+@pytest.mark.parametrize("name", RULE_NAMES)
 def test_two_workers_learn_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bpe_corpus, "_BLOCK", 10_000)
     documents = [MIXED * 2_000, MIXED[::-1] * 1_000]

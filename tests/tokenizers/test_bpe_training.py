@@ -144,12 +144,15 @@ def test_progress_is_reported_and_ends_with_what_was_learned() -> None:
 
 
 PROGRAM = """
-import json, sys
+import sys
 from collections import Counter
 from tokengap.tokenizers.bpe_training import learn
-from tokengap.tokenizers.pretokenize import pretokenizer
-found = learn(Counter(pretokenizer("gpt2").chunks(sys.stdin.read())), 400)
-print(json.dumps([(merge.left, merge.right, merge.count, merge.tied) for merge in found.merges]))
+from tokengap.tokenizers.pretokenize import RULES, pretokenizer
+text = sys.stdin.read()
+for rule in RULES:
+    for alphabet in ("bytes", "characters"):
+        for merge in learn(Counter(pretokenizer(rule).chunks(text)), 300, alphabet=alphabet).merges:
+            print(rule, alphabet, merge)
 """
 
 
@@ -166,7 +169,13 @@ def test_hash_seed_changes_nothing() -> None:
         for seed in ("0", "1", "random")
     }
     assert len(outputs) == 1
-    assert json.loads(outputs.pop()) == [list(row) for row in rows(learned(text, "gpt2", 400))]
+    printed = outputs.pop().decode().splitlines()
+    assert printed == [
+        f"{rule} {alphabet} {merge}"
+        for rule in RULES
+        for alphabet in ("bytes", "characters")
+        for merge in learned(text, rule, 300, alphabet=alphabet).merges
+    ]
 
 
 def test_real_text_against_recounting() -> None:

@@ -93,7 +93,7 @@ def test_long_text_is_cut_into_blocks_and_chunked_the_same() -> None:
 @pytest.mark.parametrize("name", RULES)
 def test_one_endless_run_is_split_at_all(name: str, text: str) -> None:
     """Backtracking over such a run once per character would take days, not a moment."""
-    for endless in (text * 300_000, text * 300_000 + "x", "M" + text * 300_000 + "."):
+    for endless in (text * 100_000, text * 100_000 + "x", "M" + text * 100_000 + "."):
         assert sum(map(len, pretokenizer(name).chunks(endless))) <= len(endless)
 
 
