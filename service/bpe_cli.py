@@ -130,6 +130,7 @@ def _add_inspect(actions: _SubParsersAction[Parser]) -> None:
     )
     parser.add_argument("tokenizer", metavar="TOKENIZER", help=_TOKENIZER)
     _add_texts(parser)
+    parser.add_argument("--chunks", action="store_true", help="what the split rule cuts the text into")
     parser.add_argument("--trace", action="store_true", help="every merge that changes the text, step by step")
     parser.add_argument("--expensive", type=int, metavar="N", help="the N words of the text with the most tokens")
     parser.add_argument("--answer-limit", type=int, metavar="N", help="what is left of the text after N tokens")

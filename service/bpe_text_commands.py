@@ -14,6 +14,7 @@ from ..tokenizers.bpe_artefact import UNKNOWN
 from ..tokenizers.bpe_encoding import BpeTokenizer, Encoded
 from ..tokenizers.counter import WARNINGS
 from ..tokenizers.errors import TokengapError
+from ..tokenizers.text import well_formed
 from .count_cli import texts_of
 from .inputs import STDIN, Skipped, read_text
 from .reports import warn, write_json
@@ -86,7 +87,8 @@ def _ids(text: str, source: str) -> Iterable[int]:
 
 def inspect(args: argparse.Namespace) -> int:
     tokenizer = bpe.load(args.tokenizer)
-    asks_text = args.trace or args.expensive is not None or args.answer_limit is not None or args.dictionary is not None
+    wants = (args.expensive, args.answer_limit, args.dictionary, args.chunks or None, args.trace or None)
+    asks_text = any(want is not None for want in wants)
     texts = list(_texts(args)) if asks_text or args.paths or args.text else []
     body = _described(tokenizer, args)
     body["texts"] = [_inspected(tokenizer, text, args) for text in texts]
@@ -124,6 +126,8 @@ def _inspected(tokenizer: BpeTokenizer, text: Text, args: argparse.Namespace) ->
     _warn(text.source, encoded)
     body: dict[str, Any] = {"source": text.source, "tokens": len(encoded.ids)}
     body["pieces"] = bpe_inspection.pieces(tokenizer, encoded.ids)
+    if args.chunks:
+        body["chunks"] = tokenizer.artefact.pretokenizer.chunks(well_formed(text.text)[0])
     if args.trace:
         body["trace"] = [asdict(step) for step in bpe_tracing.trace(tokenizer, text.text)]
     if args.expensive is not None:
@@ -165,6 +169,10 @@ def _print_inspected(body: dict[str, Any]) -> None:
     print(f"\n{body['source']}: {body['tokens']:,} tokens")
     if len(body["pieces"]) <= bpe_tracing.MAX_TRACED:
         print(_brackets(body["pieces"]))
+    if "chunks" in body:
+        print(
+            f"{len(body['chunks']):,} chunks: {_brackets([bpe_inspection.escaped(c.encode()) for c in body['chunks']])}"
+        )
     for step in body.get("trace", ()):
         print(f"merge {step['number']}: {'  '.join('|'.join(chunk) for chunk in step['chunks'])}")
     for word in body.get("expensive_words", ()):

@@ -155,17 +155,19 @@ def _blocks(pieces: Iterable[str], rule: Pretokenizer) -> Iterator[str]:
     if not rule.can_be_cut:
         yield "".join(pieces)
         return
-    rest, searched = "", _BLOCK
+    rest, start, searched = "", 0, _BLOCK
     for piece in pieces:
+        if start:
+            rest, searched, start = rest[start:], searched - start, 0
         rest += piece
         while len(rest) > searched:
             cut = rule.safe_cut(rest, searched)
             if cut is None:
                 searched = len(rest) - 1  # a cut is seen only with the character after it
                 break
-            yield rest[:cut]
-            rest, searched = rest[cut:], _BLOCK
-    yield rest
+            yield rest[start:cut]
+            start, searched = cut, cut + _BLOCK
+    yield rest[start:]
 
 
 def _counted(blocks: Iterable[str], rule: Pretokenizer, workers: int) -> Iterator[dict[str, int]]:

@@ -84,11 +84,23 @@ def test_special_tokens(trained: Path, answer: Answer) -> None:
 
 
 def test_inspect(trained: Path, answer: Answer, run: Any) -> None:
-    options = ("--trace", "--expensive", "2", "--answer-limit", "1", "--dictionary", "river.txt", "--width", "10")
+    options = (
+        "--chunks",
+        "--trace",
+        "--expensive",
+        "2",
+        "--answer-limit",
+        "1",
+        "--dictionary",
+        "river.txt",
+        "--width",
+        "10",
+    )
     body = answer("bpe", "inspect", "river.bpe", *options, "--text", "the sea", cwd=trained)
     assert set(body["merges"][0]) >= {"left", "right", "piece", "count", "tied"}
     assert body["embedding"] == {"vocabulary": 269, "width": 10, "numbers": 2690}
     (text,) = body["texts"]
+    assert text["chunks"] == ["the", " sea"]
     assert text["trace"][-1]["chunks"][0] == ["the"]
     assert [word["word"] for word in text["expensive_words"]] == ["sea", "the"]
     assert text["answer"] == {
@@ -102,6 +114,7 @@ def test_inspect(trained: Path, answer: Answer, run: Any) -> None:
     assert text["dictionary"] == {"words": 6, "ids": [0, None], "shown": ["the", "<unk>"], "unknown": 1}
     shown = run("bpe", "inspect", "river.bpe", *options, "--text", "the sea", cwd=trained).stdout.decode()
     assert "1. [t]+[h] (3, 4 tied)" in shown
+    assert "2 chunks: [the][ sea]\n" in shown
     assert "limit 1, cut between words: the\n" in shown
 
 
@@ -222,6 +235,66 @@ def test_workbook_forms_of_the_documents(shared_dir: Path, tmp_path: Path, answe
     (result,) = answer("bpe", "encode", "--tokenizer", "town.bpe", "new.txt", cwd=tmp_path)["results"]
     assert result["ids"] == expected["heldout"]["ids"]
     assert "".join(f"[{piece}]" for piece in result["pieces"]) == expected["heldout"]["pieces"]
+
+
+def test_shop_forms_of_the_documents(shared_dir: Path, tmp_path: Path, answer: Answer, run: Any) -> None:
+    document = json.loads((shared_dir / "cases/13_shop.json").read_bytes())
+    cases = {case["id"]: case for case in document["cases"]}
+    (tmp_path / "shop.txt").write_text("\n".join(document["training_lines"]))
+    letters = ("--pretokenizer", "words", "--alphabet", "characters")
+    answer("bpe", "train", "--merges", "60", *letters, "-o", "shop.bpe", "shop.txt", cwd=tmp_path)
+    rules = [
+        {
+            "n": n,
+            "left": row["left"],
+            "right": row["right"],
+            "count": row["count"],
+            "candidates_tied": row["candidates"],
+        }
+        for n, row in enumerate(answer("bpe", "inspect", "shop.bpe", cwd=tmp_path)["merges"], 1)
+    ]
+    assert rules == cases["shop-rules60"]["expected"]["rules"]
+    cut = cases["shop-cut"]
+    options = ("--answer-limit", str(cut["limit"]), "--text", cut["reply"])
+    reply = answer("bpe", "inspect", "shop.bpe", *options, cwd=tmp_path)["texts"][0]["answer"]
+    assert (reply["tokens"], reply["text"], reply["inside_word"]) == (
+        cut["expected"]["reply_tokens"],
+        cut["expected"]["cut"],
+        True,
+    )
+    steps = cases["shop-steps"]
+    text = ("--text", steps["text"], "--trace", "--dictionary", "shop.txt")
+    (body,) = answer("bpe", "inspect", "shop.bpe", *text, cwd=tmp_path)["texts"]
+    assert [step["number"] for step in body["trace"]] == steps["expected"]["rules_that_fire"]
+    assert body["dictionary"]["ids"] == cases["shop-dictionary"]["expected"]["ids"][steps["text"]]
+    words = ("--expensive", "2", "shop.txt")
+    (body,) = answer("bpe", "inspect", "shop.bpe", *words, cwd=tmp_path)["texts"]
+    assert [word["word"] for word in body["expensive_words"]] == cases["shop-most-expensive"]["expected"]["words"]
+    total = run("count", "--counter", "bpe:shop.bpe", "--quiet", stdin=steps["text"].encode(), cwd=tmp_path)
+    assert total.stdout == b"10\n"
+
+
+def test_workbook_sizes_and_special_token(shared_dir: Path, tmp_path: Path, answer: Answer, run: Any) -> None:
+    workbook = json.loads((shared_dir / "cases/03_workbook_train.json").read_bytes())
+    (tmp_path / "town.txt").write_text(workbook["corpus_text"])
+    (tmp_path / "new.txt").write_text(workbook["held_out"])
+    sizes = json.loads((shared_dir / "cases/07_sizes.json").read_bytes())["cases"]
+    numbers = ",".join(str(case["n_merges"]) for case in sizes)
+    options = ("--pretokenizer", "workbook", "--held-out", "new.txt", "town.txt")
+    rows = answer("bpe", "sweep", "--merges", numbers, *options, cwd=tmp_path)["rows"]
+    assert [
+        {"vocab": row["vocabulary"], "corpus_tokens": row["corpus_tokens"], "heldout_tokens": row["held_out_tokens"]}
+        for row in rows
+    ] == [case["expected"] for case in sizes]
+    case = json.loads((shared_dir / "cases/06_special.json").read_bytes())["cases"][0]
+    train = ("bpe", "train", "--merges", "60", "--pretokenizer", "workbook", "--special", "<|end|>")
+    answer(*train, "-o", "town.bpe", "town.txt", cwd=tmp_path)
+    texts = [word for text in case["docs"] for word in ("--text", text)]
+    body = answer("bpe", "encode", "--tokenizer", "town.bpe", "--end", "<|end|>", *texts, cwd=tmp_path)
+    ids = [number for result in body["results"] for number in result["ids"]]
+    assert ids == case["expected"]["ids"]
+    decoded = run("bpe", "decode", "--tokenizer", "town.bpe", stdin=json.dumps(ids).encode(), cwd=tmp_path)
+    assert decoded.stdout.decode() == case["expected"]["decoded"]
 
 
 @pytest.mark.parametrize("action", ["", "train", "encode", "decode", "inspect", "sweep", "export", "import"])
