@@ -15,8 +15,7 @@ from ..tokenizers.bpe_encoding import BpeTokenizer, Encoded
 from ..tokenizers.counter import WARNINGS
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.text import well_formed
-from .count_cli import texts_of
-from .inputs import STDIN, Skipped, read_text
+from .inputs import STDIN, Skipped, find_files, read_text, read_texts
 from .reports import warn, write_json
 
 _MOST_DIGITS = 18
@@ -190,8 +189,11 @@ def _brackets(pieces: list[str]) -> str:
 
 
 def _texts(args: argparse.Namespace) -> list[Text]:
+    if not args.paths and not args.text and sys.stdin is not None and sys.stdin.isatty():
+        raise TokengapError("there is no text: name a file or directory, give --text, or pipe one in")
+    found = find_files(args.paths or ([] if args.text else [STDIN]))
     skipped: list[Skipped] = []
-    texts = list(texts_of(args, skipped))
+    texts = list(read_texts(found, args.text, skipped))
     for file in skipped:
         warn(f"skipped {file.source}: {file.reason}")
     return texts
