@@ -15,6 +15,7 @@ from ..tokenizers.bpe_artefact import Artefact
 from ..tokenizers.bpe_corpus import Document
 from ..tokenizers.bpe_training import Learned
 from ..tokenizers.errors import TokengapError
+from ..tokenizers.files import check_writable, write_atomically
 from ..tokenizers.pretokenize import Pretokenizer, custom, pretokenizer
 from .inputs import STDIN, Found, find_files, read_text
 from .reports import write_json
@@ -30,7 +31,7 @@ def train(args: argparse.Namespace) -> int:
     options = bpe.Options(
         args.merges, args.vocab_size, _rule(args), args.alphabet, args.min_frequency, tuple(args.special)
     )
-    bpe_artefact.check_writable(target)
+    check_writable(target)
     artefact, learned = _learn(args, options)
     bpe_artefact.save(artefact, target)
     training = artefact.training
@@ -88,7 +89,7 @@ def sweep(args: argparse.Namespace) -> int:
 def export(args: argparse.Namespace) -> int:
     artefact = bpe_artefact.load(Path(args.tokenizer))
     write = bpe_exchange.to_tiktoken if args.format == "tiktoken" else bpe_exchange.to_huggingface
-    bpe_artefact.write_atomically(Path(args.output), write(artefact))
+    write_atomically(Path(args.output), write(artefact))
     pattern = bpe_exchange.exported_pattern(artefact.pretokenizer)
     if args.json:
         body = {"output": args.output, "format": args.format, "fingerprint": artefact.fingerprint}

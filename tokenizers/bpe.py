@@ -66,8 +66,8 @@ class Options:
         if self.alphabet not in ("bytes", "characters"):
             raise TokengapError(f"there is no alphabet {self.alphabet!r}: choose bytes or characters")
         names = self.special_tokens
-        if not all(names) or len(set(names)) < len(names):
-            raise TokengapError("special tokens need different names that are not empty")
+        if not all(names) or len(set(names)) < len(names) or not all(map(bpe_artefact.is_well_formed, names)):
+            raise TokengapError("special tokens need different names that are not empty and are valid Unicode")
         if self.alphabet == "bytes":
             self.most_merges(BYTES)  # what cannot work is refused before anything is read
 
@@ -136,6 +136,7 @@ def learn_from(
         special_tokens={name: first + number for number, name in enumerate(options.special_tokens)},
         training=_provenance(options, corpus, learned),
     )
+    bpe_artefact.check(artefact)
     return artefact, learned
 
 

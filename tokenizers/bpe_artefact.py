@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -18,10 +17,13 @@ from typing import Any
 from .bpe_training import BYTES, Alphabet, Merge
 from .encodings import fingerprint
 from .errors import TokengapError
+from .files import write_atomically
 from .pretokenize import Pretokenizer, restored
+from .text import well_formed
 
 FORMAT = "tokengap-bpe"
 VERSION = 1
+MAX_VOCABULARY_BYTES = 1 << 30
 UNKNOWN = "<unk>"
 """How the token of a character outside the alphabet ``characters`` is shown. It decodes to U+FFFD."""
 
@@ -121,55 +123,6 @@ def _checksum(body: str) -> str:
     return f"sha256:{sha256(body.encode()).hexdigest()}"
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write to a new file beside the old one, then put it in its place.
-
-    A device, such as /dev/stdout, is written to as it is.
-    """
-    import os
-    from tempfile import NamedTemporaryFile
-
-    try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)
-            return
-        target = path.resolve()
-        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                file.close()
-                os.chmod(file.name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-                os.replace(file.name, target)
-            except BaseException:
-                file.close()
-                with suppress(OSError):
-                    os.unlink(file.name)
-                raise
-    except OSError as error:
-        raise TokengapError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a path that cannot be written before the work that would be lost. Raises TokengapError."""
-    import os
-
-    folder = path.resolve().parent
-    if path.is_dir():
-        raise TokengapError(f"cannot write {path}: it is a directory")
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise TokengapError(f"cannot write {path}: there is no folder {folder} to write to")
-
-
-def _umask() -> int:
-    import os
-
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 def load(path: Path) -> Artefact:
     """Read an artefact. Raises TokengapError for a file that is unreadable, damaged or of another version."""
     try:
@@ -243,14 +196,42 @@ def check(artefact: Artefact) -> None:
         raise TokengapError("the alphabet of bytes has no symbols of its own")
     if list(artefact.symbols) != sorted(set(artefact.symbols)):
         raise TokengapError("the symbols are not distinct characters in order")
-    for number, merge in enumerate(artefact.merges, artefact.base_size):
-        if max(merge.left, merge.right) >= number:
-            raise TokengapError(f"merge {number} joins a token that does not exist yet")
-    if len({(merge.left, merge.right) for merge in artefact.merges}) < len(artefact.merges):
-        raise TokengapError("a pair is merged twice")
+    _check_merges(artefact)
     if artefact.ranks is not None and (artefact.merges or artefact.ids is not None or artefact.extra):
         raise TokengapError("it has both ranks and merges")
     _check_ids(artefact)
+    names = artefact.special_tokens
+    if not all(names):
+        raise TokengapError("a special token has no name")
+    if not all(map(is_well_formed, (*names, *artefact.symbols))):
+        raise TokengapError("a name or a symbol in it is not valid Unicode")
+
+
+def _check_merges(artefact: Artefact) -> None:
+    for number, merge in enumerate(artefact.merges, artefact.base_size):
+        if max(merge.left, merge.right) >= number:
+            raise TokengapError(f"merge {number} joins a token that does not exist yet")
+    if _vocabulary_bytes(artefact) > MAX_VOCABULARY_BYTES:
+        raise TokengapError(
+            "its tokens together are longer than a gigabyte; train with fewer merges, or split the text"
+        )
+    if len({(merge.left, merge.right) for merge in artefact.merges}) < len(artefact.merges):
+        raise TokengapError("a pair is merged twice")
+
+
+def is_well_formed(text: str) -> bool:
+    """Whether a text is valid Unicode as it stands, with no surrogates in it."""
+    return well_formed(text)[0] == text
+
+
+def _vocabulary_bytes(artefact: Artefact) -> int:
+    """The length of all tokens that merges make: a few dozen could otherwise double into any memory."""
+    lengths = [4] * artefact.base_size
+    for merge in artefact.merges:
+        lengths.append(lengths[merge.left] + lengths[merge.right])
+        if lengths[-1] > MAX_VOCABULARY_BYTES:
+            break
+    return sum(lengths)
 
 
 def _check_ids(artefact: Artefact) -> None:
@@ -267,5 +248,5 @@ def _check_ids(artefact: Artefact) -> None:
         raise TokengapError("two tokens have the same id")
     if artefact.ranks is not None and any(bytes([value]) not in artefact.ranks for value in range(BYTES)):
         raise TokengapError("the ranks lack some of the 256 bytes")
-    if any(not name for name in artefact.special_tokens):
-        raise TokengapError("a special token has no name")
+    if any(number < 0 for number in numbers):
+        raise TokengapError("an id is below 0")

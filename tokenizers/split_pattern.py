@@ -11,6 +11,7 @@ import re
 import warnings
 
 from .errors import TokengapError
+from .text import well_formed
 from .unicode_classes import Ranges, classes, complement, written
 
 _LONGEST = 200_000
@@ -30,6 +31,8 @@ def explicit(pattern: str, *, rust: bool = False) -> str:
     """
     if len(pattern) > _LONGEST:
         raise TokengapError(f"the split pattern has {len(pattern):,} characters; at most {_LONGEST:,} are taken")
+    if well_formed(pattern)[0] != pattern:
+        raise TokengapError("the split pattern is not valid Unicode")
     written_out = _Scanner(pattern, rust).run()
     _check(written_out)
     return written_out

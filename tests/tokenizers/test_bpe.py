@@ -81,6 +81,7 @@ def test_vocabulary_size_is_an_upper_bound(options: dict[str, Any], size: int) -
         ({"merges": 1, "alphabet": "letters"}, "no alphabet 'letters'"),
         ({"merges": 1, "special_tokens": [""]}, "different names"),
         ({"merges": 1, "special_tokens": ["<a>", "<a>"]}, "different names"),
+        ({"merges": 1, "special_tokens": ["\ud800"]}, "valid Unicode"),
         ({"merges": 1, "pretokenizer": "spaces"}, "unknown pre-tokenizer"),
     ],
 )

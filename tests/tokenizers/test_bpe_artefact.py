@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
@@ -15,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokengap.tokenizers import bpe
-from tokengap.tokenizers.bpe_artefact import Artefact, check, dumps, load, loads, save, write_atomically
+from tokengap.tokenizers.bpe_artefact import Artefact, check, dumps, load, loads, save
 from tokengap.tokenizers.bpe_training import Merge
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.pretokenize import RULES, custom, pretokenizer
@@ -137,6 +135,10 @@ def resealed(**fields: object) -> bytes:
         ({"alphabet": "characters", "symbols": "ba"}, "in order"),
         ({"special_tokens": {"<|end|>": 256}}, "the same id"),
         ({"special_tokens": {"": 300}}, "no name"),
+        ({"special_tokens": {"\ud800": 300}}, "valid Unicode"),
+        ({"special_tokens": {"<|end|>": -1}}, "not a whole number"),
+        ({"alphabet": "characters", "symbols": "a\ud800", "merges": []}, "valid Unicode"),
+        ({"merges": [[97, 97, 1, 1], *([number, number, 1, 1] for number in range(256, 320))]}, "a gigabyte"),
         ({"special_tokens": []}, "does not fit together"),
         ({"ids": [1, 2]}, "number of ids"),
         ({"extra": [["zz", 999]]}, "does not fit together"),
@@ -160,40 +162,6 @@ def test_path_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.bpe").write_bytes(b"{}")
     with pytest.raises(TokengapError, match=r"bad\.bpe is not a usable tokenizer"):
         load(tmp_path / "bad.bpe")
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "town.bpe"
-    path.write_bytes(b"old")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(TokengapError, match=r"cannot write .*town\.bpe: No space left"):
-        write_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["town.bpe"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permission bits of POSIX")
-def test_permissions_are_those_of_an_ordinary_file(tmp_path: Path) -> None:
-    plain, written = tmp_path / "plain", tmp_path / "written"
-    plain.touch()
-    write_atomically(written, b"x")
-    assert written.stat().st_mode == plain.stat().st_mode
-    written.chmod(0o640)
-    write_atomically(written, b"y")
-    assert written.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
-    target, link = tmp_path / "real.bpe", tmp_path / "link.bpe"
-    target.write_bytes(b"old")
-    link.symlink_to(target)
-    write_atomically(link, b"new")
-    assert link.is_symlink()
-    assert target.read_bytes() == b"new"
 
 
 def test_no_folder(tmp_path: Path) -> None:

@@ -229,6 +229,8 @@ def changed(**changes: Any) -> bytes:
         ({"model__merges": [["a", "b"], ["a", "b"]]}, "not a tokenizer.json|several of its merges"),
         ({"model": None}, "not a tokenizer.json"),
         ({"added_tokens": [{"content": END, "id": 65}]}, "the same id"),
+        ({"added_tokens": [{"content": END, "id": -1}]}, "below 0"),
+        ({"added_tokens": [{"content": "\ud800", "id": 999}]}, "valid Unicode"),
     ],
 )
 def test_tokenizer_json_that_cannot_be_reproduced(changes: dict[str, Any], message: str) -> None:

@@ -79,6 +79,7 @@ def test_published_space_is_narrower() -> None:
         (r"(?i:é)", "ASCII"),
         (r"(?i:[a-z])", "ASCII"),
         (r"\x{110000}", "does not exist"),
+        ("a\ud800", "valid Unicode"),
         ("a" * 200_001, "at most"),
         ("(" * 5000 + "a" + ")" * 5000, "does not compile"),
     ],
