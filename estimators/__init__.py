@@ -12,16 +12,19 @@ if TYPE_CHECKING:
     from ..tokenizers.errors import TokengapError, UnknownNameError
     from .comparison import compare
     from .contract import report_json
-    from .counting import Report, Row, Text, Total, count
+    from .counting import ChatRequest, Report, Row, Text, Total, count
     from .gap import Gap, Part, Volume
     from .price import Money, Price, parse_price
+    from .request_count import RequestCount, count_request
 
 __all__ = [
+    "ChatRequest",
     "Gap",
     "Money",
     "Part",
     "Price",
     "Report",
+    "RequestCount",
     "Row",
     "Text",
     "TokengapError",
@@ -30,6 +33,7 @@ __all__ = [
     "Volume",
     "compare",
     "count",
+    "count_request",
     "parse_price",
     "report_json",
 ]
@@ -38,9 +42,10 @@ _MODULES = {
     "..tokenizers.errors": ("TokengapError", "UnknownNameError"),
     ".comparison": ("compare",),
     ".contract": ("report_json",),
-    ".counting": ("Report", "Row", "Text", "Total", "count"),
+    ".counting": ("ChatRequest", "Report", "Row", "Text", "Total", "count"),
     ".gap": ("Gap", "Part", "Volume"),
     ".price": ("Money", "Price", "parse_price"),
+    ".request_count": ("RequestCount", "count_request"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
-from .counting import Report, Row, Texts, count_texts, one_of, prices_of, totals, unique_specs
+from .counting import Report, Row, Text, Texts, count_texts, one_of, prices_of, totals, unique_specs
 from .gap import WordTally, gap_between, volume
 from .price import Price
 
@@ -34,6 +34,8 @@ def compare(
         raise TokengapError(f"calls must be at least 1, not {calls}")
     one_of("period", per, PERIODS)
     specs = unique_specs(counters)
+    if specs == (baseline,) == (DEFAULT_COUNTER,):
+        raise TokengapError(f"the baseline {baseline} is the only counter: name another one to compare it with")
     if specs == (baseline,):
         specs = (DEFAULT_COUNTER, baseline)
     reference = _reference(specs, baseline)
@@ -43,7 +45,11 @@ def compare(
     results: list[Row] = []
     for text, rows in count_texts(texts, specs, prices, unit):
         results += rows
-        tally.add(text.text)
+        if isinstance(text, Text):
+            tally.add(text.text)
+        else:
+            counted = next(row.request for row in rows if row.counter == reference and row.request)
+            tally.add(*counted.texts, framing=counted.framing_tokens)
     total = totals(results, specs)
     low, high = (next(entry for entry in total if entry.counter == spec) for spec in (baseline, reference))
     gap = gap_between(low, high, tally.parts(high.tokens))

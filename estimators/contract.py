@@ -10,6 +10,7 @@ from .price import Money, Price, plain
 
 if TYPE_CHECKING:
     from .gap import Gap, Volume
+    from .request_count import RequestCount
 
 Json = dict[str, object]
 
@@ -63,7 +64,14 @@ def _row(row: Row) -> Json:
         "bytes_per_token": _number(bytes_per_token(count.tokens, size)),
         "cost": _money(row.cost),
         "warnings": row.warnings,
+        **(_request(row.request) if row.request else {}),
     }
+
+
+def _request(request: RequestCount) -> Json:
+    """What the count of a request says beyond that of a text."""
+    whole = request.to_dict()
+    return {name: whole[name] for name in ("model", "text_tokens", "framing_tokens", "parts", "rule", "not_counted")}
 
 
 def _total(total: Total) -> Json:

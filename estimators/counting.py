@@ -16,6 +16,7 @@ from .price import Money, Price, money, parse_price
 
 if TYPE_CHECKING:
     from .gap import Gap
+    from .request_count import RequestCount
 
 UNITS = ("input", "output")
 WARNINGS = COUNT_WARNINGS | {"unpriced": "the price table has no price for this model and unit"}
@@ -30,13 +31,25 @@ class Text:
     text: str
 
 
-Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Text]
-"""One text, texts by name, or any number of texts."""
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A whole request, as JSON read it, and the name it is reported under; counted by ``request_count``."""
+
+    source: str
+    body: object
+
+
+Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Text | ChatRequest]
+"""One text, texts by name, or any number of texts and requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One text under one counter. ``counter`` is the spec asked for, ``count.tokenizer`` what answered."""
+    """One text or request under one counter.
+
+    ``counter`` is the spec asked for, ``count.tokenizer`` what answered. ``request`` has what there is
+    to say of a request beyond its count.
+    """
 
     source: str
     counter: str
@@ -44,6 +57,7 @@ class Row:
     size: TextSize
     price: Price | None
     unit: str
+    request: RequestCount | None = None
 
     @property
     def exact_cost(self) -> Fraction | None:
@@ -108,19 +122,37 @@ def count(
 
 def count_texts(
     texts: Texts, specs: Sequence[str], prices: Mapping[str, Price], unit: str
-) -> Iterator[tuple[Text, tuple[Row, ...]]]:
-    """Each text with its rows, one for each counter."""
+) -> Iterator[tuple[Text | ChatRequest, tuple[Row, ...]]]:
+    """Each text or request with its rows, one for each counter."""
     one_of("unit", unit, UNITS)
     counters = {spec: get_counter(spec) for spec in specs}
     for text in _named(texts):
-        size = measure(text.text)
-        yield (
-            text,
-            tuple(
-                Row(text.source, spec, counter.count(text.text), size, prices.get(spec), unit)
-                for spec, counter in counters.items()
-            ),
-        )
+        if isinstance(text, ChatRequest):
+            yield text, tuple(_request_row(text, spec, prices.get(spec), unit) for spec in specs)
+        else:
+            size = measure(text.text)
+            counts = ((spec, counter.count(text.text)) for spec, counter in counters.items())
+            yield text, tuple(Row(text.source, spec, count, size, prices.get(spec), unit) for spec, count in counts)
+
+
+def _request_row(request: ChatRequest, spec: str, price: Price | None, unit: str) -> Row:
+    from .request_count import count_request
+
+    try:
+        counted = count_request(request.body, counter=spec)
+    except TokengapError as error:
+        raise TokengapError(f"{request.source}: {error}") from error
+    count = Count(
+        tokens=counted.tokens,
+        tokenizer=counted.tokenizer,
+        fingerprint=counted.fingerprint,
+        kind=counted.kind,
+        estimate=counted.estimate,
+        interval=counted.interval,
+        warnings=counted.warnings,
+    )
+    size = TextSize(counted.words, counted.chars, counted.bytes)
+    return Row(request.source, spec, count, size, price, unit, counted)
 
 
 def unique_specs(counters: Sequence[str]) -> tuple[str, ...]:
@@ -179,7 +211,7 @@ def _model_price(spec: str) -> Price | None:
         return None
 
 
-def _named(texts: Texts) -> Iterator[Text]:
+def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
     if isinstance(texts, str):
         yield Text("text", texts)
         return
@@ -187,6 +219,9 @@ def _named(texts: Texts) -> Iterator[Text]:
         raise TokengapError(f"texts must be str, not {type(texts).__name__}")
     pairs = texts.items() if isinstance(texts, Mapping) else ((f"text:{n}", text) for n, text in enumerate(texts, 1))
     for name, text in pairs:
+        if isinstance(text, ChatRequest):
+            yield text
+            continue
         named = text if isinstance(text, Text) else Text(name, text)
         if not isinstance(named.text, str):
             raise TokengapError(f"{name}: a text must be str, not {type(named.text).__name__}; decode bytes as UTF-8")

@@ -6,7 +6,7 @@ import re
 from collections import Counter as Tally
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -65,9 +65,13 @@ class WordTally:
     def __init__(self, counter: Counter) -> None:
         self._counter = counter
         self._words: Tally[str] = Tally()
+        self._framing = 0
 
-    def add(self, text: str) -> None:
-        self._words.update(text.split())
+    def add(self, *texts: str, framing: int = 0) -> None:
+        """Take the words of texts, and the tokens of what stands around them in a request."""
+        for text in texts:
+            self._words.update(text.split())
+        self._framing += framing
 
     def parts(self, total_tokens: int) -> tuple[Part, ...]:
         """The kinds, most tokens first. What the words do not explain is the space between them."""
@@ -78,6 +82,7 @@ class WordTally:
             kind = _kind(word, length)
             words[kind] += times
             tokens[kind] += times * length
+        tokens["message frames, tools and images"] = self._framing
         tokens["space between words"] = total_tokens - tokens.total()
         return tuple(Part(kind, words[kind], count) for kind, count in tokens.most_common() if count)
 
@@ -121,7 +126,7 @@ def _percent(part: int, whole: int) -> Decimal | None:
         return None
     exact = Fraction(part * 100, whole)
     return CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator)).quantize(
-        Decimal("0.01"), rounding=ROUND_HALF_EVEN, context=CONTEXT
+        Decimal("0.01"), rounding=ROUND_HALF_UP, context=CONTEXT
     )
 
 

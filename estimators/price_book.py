@@ -1,76 +1,226 @@
-"""The price of a model, from the public table that genai-prices ships."""
+"""The price of a model: a project's own prices, an organisation's, the public table; the first hit wins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property
+from pathlib import Path
+from re import Pattern
 from typing import TYPE_CHECKING
 
-from ..tokenizers.errors import UnknownNameError, unknown_name
-from .price import Price, PriceSource, Tier
+from ..tokenizers.errors import TokengapError, UnknownNameError
+from . import price_table
+from .price import CONTEXT, Price, PriceSource, Tier
+from .price_names import canonical, clean
 
 if TYPE_CHECKING:
-    from genai_prices.data_snapshot import DataSnapshot
-    from genai_prices.types import ModelInfo, Provider
-
-UNITS = {"input": "input_mtok", "output": "output_mtok"}
-"""Our units and the table's names for their price per million tokens."""
+    from .price_table import PriceTable
 
 
-def model_price(model: str, as_of: datetime | None = None) -> Price:
-    """The price of a model at a time (default: now).
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One price of a price file: ``price`` itself, or ``multiplier`` on another.
+
+    ``base`` is the provider and model that ``multiplier`` is on; ``None`` for the price that would
+    hold without this entry. ``start`` is included, ``end`` is not.
+    """
+
+    where: str
+    models: tuple[Pattern[str], ...]
+    provider: str | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    variant: str | None = None
+    price: Price | None = None
+    multiplier: Decimal | None = None
+    base: str | None = None
+
+    def holds(self, names: Iterable[str], providers: frozenset[str], as_of: datetime) -> bool:
+        if self.provider and providers and self.provider not in providers:
+            return False
+        if (self.start and as_of < self.start) or (self.end and as_of >= self.end):
+            return False
+        return any(glob.match(name) for glob in self.models for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The question put to a book."""
+
+    model: str
+    provider: str | None
+    as_of: datetime
+    variant: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The entries of one price file, in its order; the first that holds wins."""
+
+    name: str
+    path: str
+    sha256: str
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PriceBook:
+    """Price files, first first, over a public table (default: the one that is installed)."""
+
+    layers: tuple[Layer, ...] = ()
+    public: PriceTable | None = None
+
+    @cached_property
+    def table(self) -> PriceTable:
+        return self.public or price_table.bundled()
+
+    @cached_property
+    def _entries(self) -> tuple[tuple[Layer, Entry], ...]:
+        return tuple((layer, entry) for layer in self.layers for entry in layer.entries)
+
+    def price(
+        self,
+        model: str,
+        as_of: datetime,
+        *,
+        provider: str | None = None,
+        variant: str | None = None,
+    ) -> Price:
+        """The price of a model at a time.
+
+        Raises UnknownNameError, with the nearest names, for a model that no layer has; TokengapError
+        for a variant that the layer which prices the model does not have.
+        """
+        return self._price(_Asked(model, provider, as_of, variant), 0, ())
+
+    def _price(self, asked: _Asked, first: int, used: tuple[int, ...]) -> Price:
+        """The price by the entries from ``first`` on; ``used`` are the multiples it is the base of."""
+        passed: Entry | None = None
+        names, providers = self._identity(asked) if self._entries else ((), frozenset())
+        for index in range(first, len(self._entries)):
+            layer, entry = self._entries[index]
+            if used[-1:] == (index,) or not entry.holds(names, providers, asked.as_of):
+                continue
+            if entry.multiplier is not None and entry.variant in (None, asked.variant):
+                if index in used:
+                    raise TokengapError(f"{entry.where}: these prices are multiples of each other in a circle")
+                base = self._base(asked, entry, index, used)
+                return _multiple(base, entry.multiplier, _source(layer, entry, asked, base.source))
+            if entry.price is not None and entry.variant == asked.variant:
+                return replace(entry.price, source=_source(layer, entry, asked), variant=asked.variant)
+            if entry.variant is None and passed is None:
+                passed = entry
+        if passed:
+            # Its standard price was negotiated; the public price of the variant was not.
+            raise TokengapError(f"{passed.where} prices {asked.model!r}, but not its {asked.variant} variant; add that")
+
+        found = price_table.find(self.table, asked.model, asked.provider)
+        return price_table.price_at(self.table, found, asked.as_of, asked.variant)
+
+    def _base(self, asked: _Asked, entry: Entry, index: int, used: tuple[int, ...]) -> Price:
+        """The price that an entry is a multiple of."""
+        if entry.base is None:
+            return self._price(asked, index + 1, (*used, index))
+        try:
+            return self._price(replace(asked, model=entry.base, provider=None), 0, (*used, index))
+        except UnknownNameError as error:
+            raise TokengapError(f"{entry.where}.base: {error}") from None
+
+    def _identity(self, asked: _Asked) -> tuple[tuple[str, ...], frozenset[str]]:
+        """The names and providers that a price file may know a model by."""
+        model, provider = asked.model, asked.provider
+        name = clean(model)
+        prefix, slash, rest = name.partition("/")
+        names = {name: None} | ({rest: None} if slash else {})
+        providers = {canonical(provider)} if provider else {canonical(prefix)} if slash else set()
+        try:
+            found = price_table.find(self.table, model, provider)
+        except UnknownNameError:
+            return tuple(names), frozenset(providers)
+        if provider and slash and canonical(prefix) != canonical(provider):
+            names.pop(rest)
+        return (*names, found.model.lower()), frozenset({found.provider})
+
+    def varies_within_day(self, model: str, provider: str | None) -> bool:
+        """Whether the public price of a model depends on the time of day."""
+        try:
+            return price_table.varies_within_day(price_table.find(self.table, model, provider))
+        except UnknownNameError:
+            return False
+
+
+_DEFAULT = PriceBook()
+
+
+def default_book() -> PriceBook:
+    """The public table alone."""
+    return _DEFAULT
+
+
+def load_book(
+    project: Path | None = None, organisation: Path | None = None, price_data: Path | None = None
+) -> PriceBook:
+    """Read a book from files: a project's configuration, an organisation's prices, newer public prices.
+
+    The organisation's file may also be named by ``organisation_prices`` in the project's
+    configuration; the argument goes first. Raises TokengapError for a file that is not as it should be.
+    """
+    from .price_config import read_prices, read_project
+    from .price_data import read_price_data
+
+    layers = []
+    if project:
+        own, named = read_project(project)
+        layers += [own] if own else []
+        organisation = organisation or named
+    if organisation:
+        layers.append(read_prices(organisation))
+    return PriceBook(tuple(layers), read_price_data(price_data) if price_data else None)
+
+
+def model_price(
+    model: str,
+    as_of: datetime | None = None,
+    *,
+    provider: str | None = None,
+    variant: str | None = None,
+    book: PriceBook | None = None,
+) -> Price:
+    """The price of a model at a time (default: now; without an offset: UTC).
 
     A unit the table has no price for is absent from the result: unknown is never 0. Raises
     UnknownNameError, with the nearest names, for a model the table does not have.
     """
-    as_of = as_of or datetime.now(UTC)
-    provider, info = _find(model)
-    prices = info.get_prices(as_of)
-    base: dict[str, Decimal] = {}
-    starts: dict[str, dict[int, Decimal]] = {}
-    for unit, field in UNITS.items():
-        price = getattr(prices, field, None)
-        if price is None:
-            continue
-        base[unit] = getattr(price, "base", price)
-        starts[unit] = {tier.start: tier.price for tier in getattr(price, "tiers", ())}
-    source = PriceSource("genai-prices", _version(), provider.id, info.id, as_of.isoformat(timespec="seconds"))
-    return Price("USD", base, source, tuple(_tiers(base, starts)))
+    time = as_of or datetime.now(UTC)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (book or _DEFAULT).price(model, time, provider=provider, variant=variant)
 
 
-def _tiers(base: dict[str, Decimal], starts: dict[str, dict[int, Decimal]]) -> Iterator[Tier]:
-    rates = dict(base)
-    for above in sorted({start for prices in starts.values() for start in prices}):
-        rates |= {unit: prices[above] for unit, prices in starts.items() if above in prices}
-        yield Tier(above, dict(rates))
+def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | None = None) -> PriceSource:
+    start: date | None = entry.start.date() if entry.start else None
+    return PriceSource(
+        f"{layer.name}: {entry.where}",
+        None,
+        entry.provider or (based_on.provider if based_on else asked.provider),
+        asked.model,
+        asked.as_of.isoformat(timespec="seconds"),
+        start.isoformat() if start else None,
+        layer.sha256,
+        based_on,
+    )
 
 
-@lru_cache(maxsize=1024)  # bounded: a server is asked for any name
-def _find(model: str) -> tuple[Provider, ModelInfo]:
-    snapshot = _snapshot()
-    provider, slash, name = model.lower().partition("/")
-    try:
-        if slash:
-            return snapshot.find_provider_model(name, None, provider, None)
-        return snapshot.find_provider_model(provider, None, None, None)
-    except LookupError:
-        raise _unknown(model, snapshot) from None
+def _multiple(base: Price, multiplier: Decimal, source: PriceSource) -> Price:
+    def scale(rates: Mapping[str, Decimal]) -> dict[str, Decimal]:
+        return {unit: CONTEXT.multiply(rate, multiplier) for unit, rate in rates.items()}
 
-
-def _unknown(model: str, snapshot: DataSnapshot) -> UnknownNameError:
-    known = {info.id for provider in snapshot.providers for info in provider.models}
-    return unknown_name("model", model, known, "no price is known for it; give one with --price '3 USD'")
-
-
-def _snapshot() -> DataSnapshot:
-    from genai_prices.data_snapshot import get_snapshot
-
-    return get_snapshot()
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("genai-prices")
+    return replace(
+        base,
+        per_million=scale(base.per_million),
+        tiers=tuple(Tier(tier.above, scale(tier.per_million)) for tier in base.tiers),
+        per_thousand=scale(base.per_thousand),
+        source=source,
+    )

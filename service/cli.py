@@ -11,10 +11,14 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ..tokenizers.errors import TokengapError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 MISUSE = 2
 INTERRUPTED = 130
@@ -22,17 +26,34 @@ INTERRUPTED = 130
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
     "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
+    "limits_cli": {
+        "fit": "say whether a text fits a model's context window",
+        "cut": "cut a text to a number of tokens",
+        "models": "list models with their encoding and limits",
+    },
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""
+
+
+# argparse makes a formatter for every argument; without a width each would ask for the terminal's.
+_QUICK = partial(argparse.RawDescriptionHelpFormatter, width=80)
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises instead of printing its usage and leaving."""
 
     def __init__(self, **options: object) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
+        super().__init__(allow_abbrev=False, formatter_class=_QUICK, **options)  # type: ignore[arg-type]
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        """As argparse does, but a failure to write is not swallowed."""
+        (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         raise TokengapError(f"{message} (see '{self.prog} --help')")

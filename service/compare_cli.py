@@ -53,9 +53,10 @@ def _whole(text: str) -> int:
 
 def _compare(args: argparse.Namespace) -> int:
     skipped: list[Skipped] = []
+    texts, counters = texts_of(args, skipped)
     report = compare(
-        texts_of(args, skipped),
-        args.counters,
+        texts,
+        counters,
         baseline=args.baseline,
         price=args.price,
         unit=args.unit,

@@ -6,12 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ..estimators.counting import UNITS, Text, count
+from ..estimators.counting import UNITS, ChatRequest, Text, count
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
-from .inputs import STDIN, Skipped, find_files, read_texts
+from .inputs import STDIN, Found, Skipped, find_files, read_texts
 from .progress import watched
 from .reports import write_counts, write_json, write_report_json, write_warnings
 
@@ -58,6 +59,14 @@ def add_inputs(parser: Parser) -> None:
         metavar="PATH",
         help="files, directories (without what git ignores), quoted globs, or - for standard input (the default)",
     )
+    parser.add_argument(
+        "--request",
+        dest="requests",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a whole request to a chat model, as JSON, or several as JSONL (repeatable)",
+    )
     parser.add_argument("--text", action="append", default=[], metavar="TEXT", help="a text to count (repeatable)")
     parser.add_argument(
         "-c",
@@ -90,7 +99,8 @@ def add_inputs(parser: Parser) -> None:
 
 def _count(args: argparse.Namespace) -> int:
     skipped: list[Skipped] = []
-    report = count(texts_of(args, skipped), args.counters, price=args.price, unit=args.unit)
+    texts, counters = texts_of(args, skipped)
+    report = count(texts, counters, price=args.price, unit=args.unit)
     if args.json:
         write_report_json(report, skipped)
     elif args.quiet:
@@ -112,17 +122,31 @@ def _counters(args: argparse.Namespace) -> int:
     return 0
 
 
-def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> Iterator[Text]:
-    """The texts the arguments name; standard input where they name none."""
-    paths = args.paths
-    if not paths and not args.text:
+def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
+    """The texts and requests the arguments name, standard input where they name none, and the counters.
+
+    Without a counter, requests that name a model are counted for that model.
+    """
+    paths, requests, counters = args.paths, [], args.counters
+    if args.requests:
+        from .requests import named_model, read_requests
+
+        requests = read_requests(args.requests)
+        if not counters and (model := named_model(requests)):
+            counters = [f"model:{model}"]
+    elif not paths and not args.text:
         if sys.stdin is not None and sys.stdin.isatty():
             raise TokengapError("nothing to count: name a file or directory, give --text, or pipe a text in")
         paths = [STDIN]
-    found = find_files(paths)
-    total = len(found) + len(args.text)
-    yield from watched(read_texts(found, args.text, skipped), total)
+    return _read(args.text, find_files(paths), requests, skipped), counters
+
+
+def _read(
+    texts: list[str], found: list[Found], requests: list[ChatRequest], skipped: list[Skipped]
+) -> Iterator[Text | ChatRequest]:
+    total = len(texts) + len(found) + len(requests)
+    everything: Iterator[Text | ChatRequest] = chain(read_texts(found, texts, skipped), requests)
+    yield from watched(everything, total)
     if len(skipped) == total:
-        raise TokengapError(
-            f"nothing to count: no UTF-8 text in {total} files ({skipped[0].source}: {skipped[0].reason})"
-        )
+        first = skipped[0]
+        raise TokengapError(f"nothing to count: no UTF-8 text in {total} files ({first.source}: {first.reason})")

@@ -21,14 +21,12 @@ class GitIgnore:
         above = (resolved, *resolved.parents)
         self._top = next((parent for parent in above if (parent / ".git").exists()), resolved)
         self._rules: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = {}
+        self._ignored: dict[Path, bool] = {}
 
     def ignores(self, file: str) -> bool:
         """Whether a file is ignored, itself or with a folder above it."""
         path = Path(file).resolve()
-        if self._top not in path.parents:
-            return False
-        within = [parent for parent in path.parents if self._top in parent.parents]
-        return any(self.matches(parent, folder=True) for parent in reversed(within)) or self.matches(path)
+        return self._top in path.parents and (self._in_ignored_folder(path.parent) or self.matches(path))
 
     def matches(self, path: Path, *, folder: bool = False) -> bool:
         """Whether the deepest ignore file with a rule for this very path ignores it."""
@@ -37,6 +35,14 @@ class GitIgnore:
             if verdict is not None:
                 return verdict
         return False
+
+    def _in_ignored_folder(self, folder: Path) -> bool:
+        if folder == self._top:
+            return False
+        if folder not in self._ignored:
+            above = self._in_ignored_folder(folder.parent)
+            self._ignored[folder] = above or folder.name == ".git" or self.matches(folder, folder=True)
+        return self._ignored[folder]
 
     def _rules_in(self, folder: Path) -> tuple[tuple[Path, GitIgnoreSpec], ...]:
         """The ignore files that hold in ``folder``, the deepest first."""

@@ -107,11 +107,15 @@ def _expand(path: str) -> Iterator[Found]:
 
 
 def _glob(pattern: str) -> list[str]:
-    from glob import glob
+    from pathlib import Path
 
     from .gitignore import GitIgnore
 
-    matches = [match for match in sorted(glob(pattern, recursive=True)) if os.path.isfile(match)]
+    root = Path(pattern).anchor
+    try:
+        matches = sorted(str(match) for match in Path(root).glob(pattern.removeprefix(root)) if match.is_file())
+    except ValueError as error:
+        raise TokengapError(f"bad pattern {pattern!r}: {error}") from None
     ignore = GitIgnore(".")
     files = [match for match in matches if not ignore.ignores(match)]
     if not files:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from threading import Timer
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ PATIENCE = 1.0  # seconds
 
 def watched(items: Iterable[T], total: int, what: str = "counting") -> Iterator[T]:
     """Pass ``items`` on; on a terminal, show how far it is once a second has gone by."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     bar = _Bar(total, what)
@@ -32,6 +31,8 @@ class _Bar:
     def __init__(self, total: int, what: str) -> None:
         self._done, self._total, self._what = 0, total, what
         self._progress: Progress | None = None
+        from threading import Timer
+
         self._timer = Timer(PATIENCE, self._show)
         self._timer.daemon = True
         self._timer.start()

@@ -11,6 +11,7 @@ from ..estimators.price import display
 from .inputs import Skipped
 
 MOST_SKIPPED = 5
+_IN_TITLE = "uncalibrated"
 
 
 def write_json(body: object) -> None:
@@ -31,7 +32,7 @@ def write_counts(report: Report) -> None:
     """A block for each counter: what it is and how good, then tokens, cost and name of each text."""
     for position, total in enumerate(report.total):
         rows = [row for row in report.results if row.counter == total.counter]
-        lines = [(row.count.tokens, row.cost, row.source) for row in rows]
+        lines = [(row.count.tokens, row.cost, row.source + _bounds(row)) for row in rows]
         if len(rows) > 1:
             lines.append((total.tokens, total.cost, "total"))
         width = max(len(f"{tokens:,}") for tokens, _, _ in lines)
@@ -46,24 +47,32 @@ def counter_title(row: Row) -> str:
     """Name a counter and say how good its counts are."""
     count = row.count
     name = row.counter if row.counter == count.tokenizer else f"{row.counter} ({count.tokenizer})"
-    if count.kind == "exact":
-        quality = "exact"
-    elif count.interval:
-        quality = f"{count.kind}, between {count.interval[0]:,} and {count.interval[1]:,}"
-    else:
-        quality = f"{count.kind}, no measured error"
-    return f"{name}: {quality}, {count.fingerprint[:19]}"
+    unbounded = ", no measured error" if count.kind != "exact" and count.interval is None else ""
+    return f"{name}: {count.kind}{unbounded}, {count.fingerprint[:19]}"
+
+
+def _bounds(row: Row) -> str:
+    low, high = row.count.interval or (0, 0)
+    return f" (between {low:,} and {high:,})" if low < high else ""
 
 
 def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> None:
     """Warn on standard error, once for each text and reason; how good a counter is stands in its title."""
-    said = {(row.source, code) for row in results for code in row.warnings if code != "uncalibrated"}
-    for source, code in sorted(said):
-        warn(f"{source}: {WARNINGS.get(code, code)}")
+    said = {f"{row.source}: {_explained(row, code)}" for row in results for code in row.warnings if code != _IN_TITLE}
+    for warning in sorted(said):
+        warn(warning)
     for file in skipped[:MOST_SKIPPED]:
         warn(f"skipped {file.source}: {file.reason}")
     if len(skipped) > MOST_SKIPPED:
         warn(f"skipped {len(skipped) - MOST_SKIPPED} more files that are not text; --json lists them all")
+
+
+def _explained(row: Row, code: str) -> str:
+    if code != "not_counted" or row.request is None:
+        return WARNINGS.get(code, code)
+    paths = row.request.not_counted
+    more = f" and {len(paths) - MOST_SKIPPED} more" if len(paths) > MOST_SKIPPED else ""
+    return f"not counted: {', '.join(paths[:MOST_SKIPPED])}{more}"
 
 
 def warn(text: str) -> None:

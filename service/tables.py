@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from io import StringIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -20,10 +22,10 @@ _NONE = "-"
 def write_comparison(report: Report, gap: Gap) -> None:
     """Tokens by text and by counter, then the gap in tokens and money, and where it comes from."""
     if len({row.source for row in report.results}) > 1:
-        write_table(("text", "words", gap.baseline, gap.reference, "per word", "gap %"), _by_text(report, gap), text=1)
+        write_table(("text", gap.baseline, gap.reference, "per word", "gap %"), _by_text(report, gap), text=1)
     write_table(("counter", "kind", "tokens", "per word", "bytes per token", "cost"), _by_counter(report), text=2)
     for line in _gap_lines(report, gap):
-        _console().print(Plain(line), soft_wrap=True)
+        _print(Plain(line))
 
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: int) -> None:
@@ -36,13 +38,16 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: 
             table.add_column(Plain(name), justify="right", no_wrap=position > 1)
     for row in rows:
         table.add_row(*map(Plain, row))
-    console = _console()
-    console.print(table)
-    console.print()
+    _print(table)
+    _print("")
 
 
-def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False)
+def _print(what: Table | Plain | str) -> None:
+    """Render for standard output, then write: rich itself leaves with code 1 where nobody reads."""
+    page = StringIO()
+    console = Console(file=page, force_terminal=sys.stdout.isatty(), highlight=False, markup=False, emoji=False)
+    console.print(what, soft_wrap=not isinstance(what, Table))
+    sys.stdout.write(page.getvalue())
 
 
 def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
@@ -52,7 +57,7 @@ def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
         size = rows[source, gap.reference].size
         percent = _ratio(Fraction((reference - baseline) * 100, reference)) if reference else _NONE
         words = _ratio(per_word(reference, size))
-        yield source, f"{size.words:,}", f"{baseline:,}", f"{reference:,}", words, percent
+        yield source, f"{baseline:,}", f"{reference:,}", words, percent
 
 
 def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
@@ -69,6 +74,11 @@ def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
+    if price := report.prices.get(gap.reference):
+        rates = ", ".join(f"{unit} {amount:f}" for unit, amount in price.per_million.items())
+        source = price.source
+        where = f"{source.table} {source.version}: {source.provider} {source.model}, {source.as_of}"
+        yield f"Price per million tokens: {rates} {price.currency} ({where if source.version else source.table})."
     totals = {total.counter: total.tokens for total in report.total}
     yield (
         f"Gap: {gap.baseline} says {totals[gap.baseline]:,} tokens, {gap.reference} counts {totals[gap.reference]:,}: "
@@ -87,11 +97,6 @@ def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
     elif gap.cost:
         yield f"In money: {display(gap.cost)}."
     yield reason(gap.parts)
-    if price := report.prices.get(gap.reference):
-        rates = ", ".join(f"{unit} {amount:f}" for unit, amount in price.per_million.items())
-        source = price.source
-        where = f"{source.table} {source.version}: {source.provider} {source.model}, {source.as_of}"
-        yield f"Price per million tokens: {rates} {price.currency} ({where if source.version else source.table})."
 
 
 def _cost(money: Money | None) -> str:

@@ -17,7 +17,9 @@ thumb without one.
 WARNINGS: dict[str, str] = {
     "uncalibrated": "no measured error stands behind this estimate, so it has no interval",
     "lone_surrogate": "a lone surrogate is not a character; it was counted as U+FFFD",
-    "assumed_tokenizer": "the provider has not published which tokenizer this model uses",
+    "assumed_tokenizer": "this model's own tokenizer is not published or not included; another was assumed",
+    "not_counted": "parts of the request are not in the count; not_counted names them",
+    "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted",
 }
 
 
@@ -47,3 +49,17 @@ class Counter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str) -> Count: ...
+
+
+@runtime_checkable
+class Tokenizer(Counter, Protocol):
+    """A counter that can show its tokens, and so where a text may be cut.
+
+    ``pieces`` gives the bytes of each token, in order: joined they are the text in UTF-8, and
+    ``count(text).tokens`` is their number. ``longest_token`` is that of the vocabulary, in bytes.
+    """
+
+    @property
+    def longest_token(self) -> int: ...
+
+    def pieces(self, text: str) -> list[bytes]: ...

@@ -126,4 +126,7 @@ def load_ranks(ranks: Ranks) -> dict[bytes, int]:
     if sha256(plain).hexdigest() != ranks.sha256:
         raise TokengapError(f"the rank file {path.name} is damaged (wrong sha256); reinstall tokengap")
     fields = plain.split()
-    return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
+    tokens = map(a2b_base64, fields[::2])
+    if int(fields[-1]) == len(fields) // 2 - 1:  # every rank from 0 on, in order: nothing to parse
+        return dict(zip(tokens, range(len(fields) // 2), strict=True))
+    return dict(zip(tokens, map(int, fields[1::2]), strict=True))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+LONGEST_SHOWN = 80  # characters of a wrong name that a message repeats
+
 
 class TokengapError(ValueError):
     """Input that tokengap refuses: exit code 2 on the command line, a 4xx over HTTP."""
@@ -25,6 +27,7 @@ def unknown_name(what: str, name: str, known: Iterable[str], advice: str) -> Unk
     """Build the error for an unknown ``what`` ("counter", "model"), naming its nearest relatives."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name.lower(), sorted(known), n=3, cutoff=0.6)
+    short = name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
+    near = get_close_matches(short.lower(), sorted(known), n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return UnknownNameError(f"unknown {what} {name!r}: {hint}{advice}", name, near)
+    return UnknownNameError(f"unknown {what} {short!r}: {hint}{advice}", name, near)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -11,18 +11,32 @@ from pathlib import Path
 from .counter import Count, Counter
 from .errors import TokengapError, unknown_name
 
-_PROVIDER = re.compile(r"(openai|azure)/")
-_FINE_TUNE = re.compile(r"ft:([^:]+)(:.*)?")
-_DATE = re.compile(r"-(20[0-9]{2}-[0-9]{2}-[0-9]{2}|20[0-9]{6}|[01][0-9][0-3][0-9])\Z")
+_REGION = r"(?:us|eu|apac|ap|au|jp|ca|sa|in|global|us-gov)"
+_ARN = re.compile(r"arn:aws[a-z-]*:bedrock:[^/]*/")
+_VERTEX = re.compile(r"(?:projects/[^/]+/)?(?:locations/[^/]+/)?publishers/[^/]+/models/")
+_BEDROCK = re.compile(rf"(?:{_REGION}\.)?([a-z0-9]+)\.([^:]+?)(?:-v[0-9]+|(?:-v?[0-9]+)?:[0-9]+(?::[0-9a-z]+)?)?")
+_AWS_REGION = re.compile(r"[a-z]{2}(?:-gov)?-[a-z]+-[0-9]")
+_FINE_TUNE = re.compile(r"ft:([^:]+)(?::.*)?|([^:]+):ft-.+")
+_VARIANT = re.compile(r":(?:batch|beta|extended|free|nitro|floor|thinking)\Z|@(?:default|latest|[0-9]{3}|20[0-9]{6})\Z")
+_MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])"
+_RELEASE = re.compile(
+    rf"-(?:20[0-9]{{2}}-{_MONTH}-{_DAY}|20[0-9]{{2}}{_MONTH}{_DAY}|{_MONTH}{_DAY}|2[0-9]{_MONTH}|{_MONTH}-20[0-9]{{2}}"
+    rf"|(?:preview|exp)-{_MONTH}-?{_DAY}|00[1-9]|latest)\Z"
+)
+"""What names one release of a model: a date in any of the providers' forms, ``-001``, ``-latest``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that tokengap can count for. ``published``: its maker has named the encoding."""
+    """A model that tokengap can count for. ``published``: its maker has named the encoding.
+
+    ``family`` is that of its maker ("openai", "anthropic", …); rules for framing and images go by it.
+    """
 
     name: str
     encoding: str
     published: bool
+    family: str = "openai"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +70,69 @@ def find_model(name: str) -> Model:
 
     >>> find_model("openai/gpt-4o-2024-08-06").encoding
     'o200k_base'
+    >>> find_model("us.anthropic.claude-sonnet-4-5-20250929-v1:0").name
+    'claude-sonnet-4-5'
 
     Raises UnknownNameError; no model is ever guessed from the beginning of its name.
     """
     known = models()
-    plain = _PROVIDER.sub("", name.lower(), count=1)
-    if tuned := _FINE_TUNE.fullmatch(plain):
-        plain = tuned[1]
-    undated = plain[: -len(date[0])] if (date := _DATE.search(plain)) else plain
-    model = known.get(plain) or known.get(undated)
-    if model is None:
-        advice = "no tokenizer is known for it. Name a counter instead, such as o200k_base, or see 'tokengap counters'"
-        raise unknown_name("model", name, known, advice)
-    return model
+    plain = _base_name(name)
+    for candidate in _candidates(plain):
+        if model := known.get(candidate):
+            return model
+    advice = "no tokenizer is known for it. Name a counter instead, such as o200k_base, or see 'tokengap counters'"
+    raise unknown_name("model", plain[:100], known, advice)
 
 
 @cache
 def models() -> Mapping[str, Model]:
     """Every model in the table, by name."""
-    import json
-
-    table = json.loads(Path(__file__).with_name("data").joinpath("models.json").read_bytes())
-    return {
-        name: Model(name, encoding, published=sure == "published")
-        for sure in ("published", "assumed")
-        for encoding, names in table[sure].items()
+    table = _table()
+    published = {
+        name: Model(name, encoding, published=True) for encoding, names in table["published"].items() for name in names
+    }
+    assumed = {
+        name: Model(name, encoding, published=False, family=family)
+        for family, encodings in table["assumed"].items()
+        for encoding, names in encodings.items()
         for name in names
     }
+    return assumed | published
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Mapping[str, list[str]]]]:
+    import json
+
+    table: Mapping[str, Mapping[str, Mapping[str, list[str]]]]
+    table = json.loads(Path(__file__).with_name("data").joinpath("models.json").read_bytes())
+    return table
+
+
+def _base_name(name: str) -> str:
+    """Take off what only says where the model is served, and by whom it was tuned."""
+    plain = name.lower()
+    if len(plain) > 300:  # no name, and what follows is not meant for it
+        return plain
+    plain = _VERTEX.sub("", _ARN.sub("", plain, count=1), count=1)
+    while "/" in plain:
+        prefix, _, rest = plain.partition("/")
+        if prefix not in _table()["providers"] and not _AWS_REGION.fullmatch(prefix):
+            return plain
+        plain = rest
+    if tuned := _FINE_TUNE.fullmatch(plain):
+        plain = tuned[1] or tuned[2]
+    if (bedrock := _BEDROCK.fullmatch(plain)) and bedrock[1] in _table()["vendors"]:
+        plain = bedrock[2]
+    return _VARIANT.sub("", plain)
+
+
+def _candidates(plain: str) -> Iterator[str]:
+    """The spellings of one name, from the whole of it to the one without its release."""
+    for _ in range(3):  # as in gemini-2.5-flash-preview-05-20, or mistral-large-2411-latest
+        yield plain
+        yield plain.replace(".", "-")  # claude-3.5-sonnet and claude-3-5-sonnet are one
+        release = _RELEASE.search(plain)
+        if release is None:
+            return
+        plain = plain[: release.start()]

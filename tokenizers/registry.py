@@ -94,7 +94,8 @@ def plugins() -> Mapping[str, Listed]:
             raise TokengapError(f"{package} provides a counter {entry.name!r}, a name tokengap itself uses")
         if entry.name in found:
             raise TokengapError(
-                f"a counter {entry.name!r} is provided by {package} and, {found[entry.name].summary}; uninstall one"
+                f"the counter {entry.name!r} is provided by {package} and by another package: "
+                f"{found[entry.name].provider}; uninstall one"
             )
         found[entry.name] = Listed(entry.name, entry.name, "as it says", f"provided by {package}", entry.value)
     return found

@@ -41,6 +41,16 @@ class TiktokenCounter:
             warnings=("lone_surrogate",) if repaired else (),
         )
 
+    @property
+    def longest_token(self) -> int:
+        """The bytes of the longest token; special tokens never occur in a text."""
+        return _longest_token(self.name)
+
+    def pieces(self, text: str) -> list[bytes]:
+        """The bytes of each token: joined, the UTF-8 of the text. One may begin or end inside a character."""
+        text, _ = well_formed(text)
+        return token_bytes(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run)
+
 
 def from_spec(spec: str) -> TiktokenCounter:
     """The counter of an encoding or of one of its aliases."""
@@ -49,12 +59,22 @@ def from_spec(spec: str) -> TiktokenCounter:
 
 def count_tokens(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> int:
     """Count a well-formed text of any shape in time linear in its length."""
-    tokens, start = 0, 0
+    return sum(map(len, _encode(text, encoding, newline_ends_run, long_run)))
+
+
+def token_bytes(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> list[bytes]:
+    """The tokens of a well-formed text as bytes, of any shape, in time linear in its length."""
+    parts = _encode(text, encoding, newline_ends_run, long_run)
+    return [piece for ids in parts for piece in encoding.decode_tokens_bytes(ids)]
+
+
+def _encode(text: str, encoding: Tiktoken, newline_ends_run: bool, long_run: int) -> Iterator[list[int]]:
+    start = 0
     for left, right in _long_whitespace_chunks(text, newline_ends_run, long_run):
-        tokens += len(encoding.encode_ordinary(text[start:left]))
-        tokens += len(encoding._encode_single_piece(text[left:right].encode()))
+        yield encoding.encode_ordinary(text[start:left])
+        yield encoding._encode_single_piece(text[left:right].encode())
         start = right
-    return tokens + len(encoding.encode_ordinary(text[start:] if start else text))
+    yield encoding.encode_ordinary(text[start:] if start else text)
 
 
 def _long_whitespace_chunks(text: str, newline_ends_run: bool, long_run: int) -> Iterator[tuple[int, int]]:
@@ -121,3 +141,8 @@ def _build(name: str) -> Tiktoken:
         mergeable_ranks=load_ranks(encoding.ranks),
         special_tokens=dict(encoding.special_tokens),
     )
+
+
+@cache
+def _longest_token(name: str) -> int:
+    return max(map(len, _tiktoken(name)._mergeable_ranks))

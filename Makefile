@@ -1,0 +1,75 @@
+# Everything runs in .venv, made on first use from hashed requirements; a second run is quick.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+INSTALL_SELF := $(PIP) --no-deps --no-build-isolation --editable .
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format typecheck smoke docs bench lock clean
+
+help: ## List these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do printf 'make %-10s %s\n' "$$name" "$$what"; done
+
+demo: .venv/runtime ## Install, then show what counting words costs on real messages
+	@$(BIN)/tokengap compare --model gpt-4o --calls 200000 --per month examples/messages
+
+test: .venv/dev ## Install and run the tests
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: .venv/dev ## Check style, compose file and Dockerfile
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/hadolint Dockerfile
+
+format: .venv/dev ## Rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: .venv/dev ## Check the types, strictly
+	$(BIN)/mypy
+	$(BIN)/mypy tests benchmarks
+
+smoke: .venv/dev ## Build the wheel and try it in a new environment, away from the sources
+	$(BIN)/python tests/smoke.py
+
+docs: .venv/dev ## Write the outputs shown in the documents anew
+	$(BIN)/python tests/test_docs.py
+
+bench: .venv/bench ## Run the benchmarks beside other tools (they print; nothing passes or fails)
+	$(BIN)/python benchmarks/cold_start.py
+	$(BIN)/python benchmarks/hostile.py
+
+lock: .venv/dev ## Resolve the requirements anew
+	$(PIP) uv
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --group build -o requirements/runtime.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
+
+clean: ## Remove what these commands made
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/python:
+	@echo "Making .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/runtime: .venv/python requirements/runtime.txt pyproject.toml
+	@echo "Installing tokengap and what it needs (a minute, the first time)"
+	@$(PIP) --require-hashes -r requirements/runtime.txt
+	@$(INSTALL_SELF)
+	@touch $@
+
+.venv/dev: .venv/python requirements/dev.txt pyproject.toml
+	@echo "Installing tokengap, its tests and its checks (a minute, the first time)"
+	@$(PIP) --require-hashes -r requirements/dev.txt
+	@$(INSTALL_SELF)
+	@touch $@ .venv/runtime
+
+.venv/bench: .venv/dev requirements/bench.txt
+	@echo "Installing the tools to compare with"
+	@$(PIP) --require-hashes -r requirements/bench.txt
+	@touch $@

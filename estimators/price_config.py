@@ -1,0 +1,254 @@
+"""Price files: a project's own prices and an organisation's, in TOML.
+
+Every key is known or refused, with its path and the nearest key that would do: a mistyped price
+that passed in silence would be the public one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ..tokenizers.errors import TokengapError
+from .as_of import parse_as_of
+from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
+from .price_book import Entry, Layer
+from .price_data import nearest, read_bytes
+from .price_names import canonical
+
+PROJECT_FILES = ("tokengap.toml", "pyproject.toml")
+"""Where a project's configuration is looked for; in pyproject.toml it is under ``tool.tokengap``."""
+
+_UNIT_KEYS = {unit: unit for unit in (*TOKEN_UNITS, *EVENT_UNITS)} | {"in": "input", "out": "output"}
+_ENTRY_KEYS = frozenset(("provider", "model", "from", "to", "currency", "variant", "tiers", "multiplier", "base"))
+_VARIANTS = ("batch", "flex", "priority", "fast")
+_PER = {"1": 1, "1K": 1_000, "1M": 1_000_000}
+_RATE = re.compile(
+    r"(?P<amount>[0-9]{1,15}(?:\.[0-9]{1,15})?)(?: ?(?P<currency>[A-Za-z]{3}))? ?"
+    r"/ ?(?P<per>1|1K|1M)(?: (?:tokens?|calls?))?",
+    re.ASCII,
+)
+_MULTIPLIER = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,15})?", re.ASCII)
+_RATE_FORM = 'a price is a string with its unit, such as "3 USD/1M"'
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in which file a value is, for the error."""
+
+    file: Path
+    path: str
+
+    def at(self, step: str | int) -> _Place:
+        inner = f"{self.path}[{step}]" if isinstance(step, int) else f"{self.path}.{step}".lstrip(".")
+        return _Place(self.file, inner)
+
+    def error(self, problem: str) -> TokengapError:
+        return TokengapError(f"{self.file}: {self.path}: {problem}")
+
+    def only(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
+        for key in table:
+            if key not in known:
+                raise self.at(key).error(nearest(key, known))
+
+
+def find_project(start: Path) -> Path | None:
+    """The configuration that holds in a folder: its own tokengap.toml or pyproject.toml, or a parent's.
+
+    A pyproject.toml without ``tool.tokengap`` is passed over; the search ends at a repository's root.
+    """
+    for folder in (start.resolve(), *start.resolve().parents):
+        for name in PROJECT_FILES:
+            path = folder / name
+            if path.is_file() and (name != "pyproject.toml" or "tokengap" in _tools(path)):
+                return path
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def read_project(path: Path) -> tuple[Layer | None, Path | None]:
+    """The prices of a project's configuration, and the organisation's file it names."""
+    place = _Place(path, "tool.tokengap" if path.name == "pyproject.toml" else "")
+    settings = _tools(path).get("tokengap", {}) if path.name == "pyproject.toml" else _toml(path)
+    if not isinstance(settings, dict):
+        raise place.error("a table is needed")
+    for key in settings:
+        # The other keys of the file are read, and checked, by the checks they set up.
+        near = key.lower().replace("-", "_")
+        if key not in ("prices", "prices_at") and near in ("price", "prices", "pricing", "prizes"):
+            raise place.at(key).error("unknown key; did you mean 'prices'?")
+        if key != "organisation_prices" and re.fullmatch(r"organi[sz]ations?_prices?", near):
+            raise place.at(key).error("unknown key; did you mean 'organisation_prices'?")
+    named = settings.get("organisation_prices")
+    if named is not None and (not isinstance(named, str) or not named):
+        raise place.at("organisation_prices").error("the path of a price file is needed")
+    layer = _layer("project", place, settings["prices"]) if "prices" in settings else None
+    return layer, path.parent / named if named else None
+
+
+def read_prices(path: Path, name: str = "organisation") -> Layer:
+    """The prices of a file of its own: ``[[prices]]`` entries and nothing else."""
+    place = _Place(path, "")
+    settings = _toml(path)
+    place.only(settings, ("prices",))
+    return _layer(name, place, settings.get("prices", []))
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_bytes(path).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise TokengapError(f"{path}: not TOML: {error}") from None
+
+
+def _tools(path: Path) -> dict[str, Any]:
+    tools = _toml(path).get("tool", {})
+    return tools if isinstance(tools, dict) else {}
+
+
+def _layer(name: str, place: _Place, prices: Any) -> Layer:
+    import json
+    from hashlib import sha256
+
+    place = place.at("prices")
+    if not isinstance(prices, list) or not all(isinstance(entry, dict) for entry in prices):
+        raise place.error("a list of tables is needed, each under its own [[prices]]")
+    entries = tuple(_entry(place.at(index), entry) for index, entry in enumerate(prices))
+    normal = json.dumps(prices, sort_keys=True, ensure_ascii=False, default=str)
+    return Layer(name, str(place.file), sha256(normal.encode()).hexdigest(), entries)
+
+
+def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
+    place.only(entry, _ENTRY_KEYS | _UNIT_KEYS.keys())
+    start, end = (_time(place.at(key), entry.get(key)) for key in ("from", "to"))
+    if start and end and start >= end:
+        raise place.at("to").error(
+            f"the price would never hold: it ends at {end:%Y-%m-%d}, and begins at {start:%Y-%m-%d}"
+        )
+    variant = entry.get("variant")
+    if variant is not None and variant not in _VARIANTS:
+        raise place.at("variant").error(f"{variant!r} is not one of {', '.join(_VARIANTS)}")
+    provider = entry.get("provider")
+    if provider is not None and (not isinstance(provider, str) or not provider.strip()):
+        raise place.at("provider").error("the name of a provider is needed")
+    multiplier = _multiplier(place, entry)
+    base = entry.get("base")
+    if base is not None and (multiplier is None or not isinstance(base, str) or not base.strip()):
+        raise place.at("base").error("the model whose price is multiplied is needed, and a multiplier beside it")
+    return Entry(
+        f"{place.file.name} {place.path}",
+        _globs(place.at("model"), entry.get("model")),
+        canonical(provider) if provider else None,
+        start,
+        end,
+        variant,
+        None if multiplier is not None else _price(place, entry, variant),
+        multiplier,
+        base,
+    )
+
+
+def _globs(place: _Place, value: Any) -> tuple[re.Pattern[str], ...]:
+    from fnmatch import translate
+
+    globs = value if isinstance(value, list) else [value]
+    if not globs or not all(isinstance(glob, str) and glob.strip() for glob in globs):
+        raise place.error("the name of a model is needed, or a pattern such as 'gpt-4o-2024-*', or a list of them")
+    return tuple(re.compile(translate(glob.strip().lower())) for glob in globs)
+
+
+def _time(place: _Place, value: Any) -> datetime | None:
+    if value is None:
+        return None
+    if not isinstance(value, str | date):
+        raise place.error("a date is needed, such as 2026-11-30")
+    try:
+        return parse_as_of(value).time
+    except TokengapError as error:
+        raise place.error(str(error)) from None
+
+
+def _multiplier(place: _Place, entry: Mapping[str, Any]) -> Decimal | None:
+    value = entry.get("multiplier")
+    if value is None:
+        return None
+    place = place.at("multiplier")
+    if not isinstance(value, str) or not _MULTIPLIER.fullmatch(value.strip()):
+        raise place.error('a decimal in quotes is needed, such as "0.85" for 15% off or "1.1" for an uplift')
+    for key in entry:
+        if key in _UNIT_KEYS or key in ("tiers", "currency"):
+            raise place.error(f"a multiplier and {key!r} exclude each other: the price is the base's")
+    if not 0 < (multiplier := Decimal(value.strip())) <= 100:
+        raise place.error(f'{value} is not above 0 and up to 100; for what is free, write "0 USD/1M"')
+    return multiplier
+
+
+def _price(place: _Place, entry: Mapping[str, Any], variant: str | None) -> Price:
+    currency = entry.get("currency")
+    if currency is not None and (not isinstance(currency, str) or not re.fullmatch(r"[A-Za-z]{3}", currency)):
+        raise place.at("currency").error('a currency of three letters is needed, such as "USD"')
+    currencies = {currency.upper()} if currency else set()
+    rates = _rates(place, entry, currencies)
+    tiers: list[Tier] = []
+    rows = entry.get("tiers", [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise place.at("tiers").error('a list of tables is needed, such as [{ above = 200000, in = "6 USD/1M" }]')
+    for index, row in enumerate(rows):
+        inside = place.at("tiers").at(index)
+        inside.only(row, ("above", *_UNIT_KEYS))
+        above = row.get("above")
+        if isinstance(above, bool) or not isinstance(above, int) or above <= (tiers[-1].above if tiers else 0):
+            raise inside.at("above").error("a number of tokens is needed, above that of the tier before")
+        higher = _rates(inside, row, currencies)
+        if not higher:
+            raise inside.error(f"a tier needs at least one price; {_RATE_FORM}")
+        for unit in (set(higher) - set(rates)) | (set(higher) & set(EVENT_UNITS)):
+            raise inside.error(f"{unit} has a price in this tier only; it needs one outside the tiers, and per token")
+        tiers.append(Tier(above, {**(tiers[-1].per_million if tiers else _tokens(rates)), **higher}))
+    if not rates:
+        raise place.error(f"no price: at least 'in' or a multiplier is needed; {_RATE_FORM}")
+    if len(currencies) != 1:
+        raise place.error(f"one currency is needed, not {', '.join(sorted(currencies)) or 'none'}; {_RATE_FORM}")
+    source = PriceSource(str(place.file))
+    events = {unit: rate for unit, rate in rates.items() if unit in EVENT_UNITS}
+    return Price(currencies.pop(), _tokens(rates), source, tuple(tiers), events, variant)
+
+
+def _tokens(rates: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    return {unit: rate for unit, rate in rates.items() if unit in TOKEN_UNITS}
+
+
+def _rates(place: _Place, table: Mapping[str, Any], currencies: set[str]) -> dict[str, Decimal]:
+    """The unit prices of a table, per million tokens or thousand calls; their currencies are added to the set."""
+    rates: dict[str, Decimal] = {}
+    for key, text in table.items():
+        if (unit := _UNIT_KEYS.get(key)) is None:
+            continue
+        inside = place.at(key)
+        if unit in rates:
+            raise inside.error(f"{unit} is given twice")
+        if not isinstance(text, str):
+            raise inside.error(f"{text!r} has no unit: {_RATE_FORM}")
+        rates[unit] = _rate(inside, unit, text, currencies)
+    return rates
+
+
+def _rate(place: _Place, unit: str, text: str, currencies: set[str]) -> Decimal:
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        raise place.error(f"{text[:60]!r} is not a non-negative price with a unit: {_RATE_FORM}, or per 1K, or per 1")
+    if match["currency"]:
+        currencies.add(match["currency"].upper())
+    per = 1_000_000 if unit in TOKEN_UNITS else 1_000
+    rate = CONTEXT.divide(CONTEXT.multiply(Decimal(match["amount"]), Decimal(per)), Decimal(_PER[match["per"]]))
+    try:
+        return check_rate(Decimal(plain(rate)), next(iter(currencies), "USD"), f"price {text[:60]!r}")
+    except TokengapError as error:
+        raise place.error(str(error)) from None

@@ -1,0 +1,332 @@
+"""Usage objects as providers report them, with each provider's meaning of cached and reasoning tokens.
+
+- OpenAI (chat, responses), and who copies it: cached tokens are inside the input, reasoning inside the output.
+- Anthropic: cache reads and writes are beside the input, thinking inside the output.
+- Gemini: cached tokens are inside the prompt, tool-use prompts beside it, thoughts beside the candidates.
+- xAI's chat completions: reasoning is beside the completion, as its total shows.
+
+Sources: the providers' API references and genai-prices 0.2.3's extractors, read 2026-11.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..tokenizers.errors import TokengapError
+from .usage import UNITS, Usage, check_count, usage_from_counts
+
+FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini", "tokengap")
+"""The shapes understood; "tokengap" is our own, the fields of Usage."""
+
+_STANDARD_TIERS = frozenset((None, "", "auto", "default", "standard", "standard_only", "on_demand"))
+_NOT_BILLED = re.compile(r"time|cost|latency|speed|per_second|is_byok|ttft|duration", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedUsage:
+    """A provider's report: the usage, and what it says of the call.
+
+    ``variant`` is the service tier it names, ``None`` for the standard one.
+    """
+
+    usage: Usage
+    format: str
+    model: str | None = None
+    provider: str | None = None
+    variant: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def read_usage(report: object, format: str | None = None, provider: str | None = None) -> ReportedUsage:
+    """Read a usage object, or the whole response that has one.
+
+    >>> read_usage({"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23}).format
+    'openai-chat'
+
+    ``format`` is one of FORMATS, by default told by its keys. Raises TokengapError, naming the path,
+    for a count that is not one, contradicts another, or is not known and so may be billed.
+    """
+    if not isinstance(report, Mapping):
+        raise TokengapError(f"bad usage: an object is needed, not {type(report).__name__}")
+    body, path = _body(report)
+    format = format or _tell(body, path)
+    if format not in FORMATS:
+        raise TokengapError(f"unknown usage format {format[:40]!r}: it is one of {', '.join(FORMATS)}")
+    model = next((report[key] for key in ("model", "modelVersion", "model_version") if report.get(key)), None)
+    if model is not None and not isinstance(model, str):
+        raise TokengapError(f"bad usage: model is {model!r:.40}, not a name")
+    reader = _Reader(body, path)
+    says_xai = (provider or "").lower() in ("x-ai", "xai", "x_ai") or "grok" in (model or "").lower()
+    counts = _READERS[format](reader, says_xai)
+    tier = reader.word("service_tier", "serviceTier", "trafficType", "traffic_type")
+    if body is not report and isinstance(report.get("service_tier"), str):
+        tier = tier or report["service_tier"]
+    speed, geo = reader.word("speed"), reader.word("inference_geo")
+    warnings = [*reader.warnings, *reader.leftover()]
+    if geo not in (None, "", "global", "not_available"):
+        warnings.append(f"regional_price: the call ran in {geo!r}, whose uplift the table does not have")
+    return ReportedUsage(
+        usage_from_counts(counts),
+        format,
+        model,
+        provider,
+        "fast" if speed == "fast" else _variant(tier),
+        tuple(warnings),
+    )
+
+
+def _body(report: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    for key in ("usage", "usageMetadata", "usage_metadata"):
+        if key in report:
+            if not isinstance(report[key], Mapping):
+                raise TokengapError(f"bad usage: {key} is {report[key]!r:.40}, not an object")
+            return report[key], key
+    return report, "usage"
+
+
+def _tell(body: Mapping[str, Any], path: str) -> str:
+    """The format of a usage object by its keys."""
+    keys = body.keys()
+    found = []
+    if keys & {"prompt_tokens", "completion_tokens"}:
+        found.append("openai-chat")
+    if keys & {"promptTokenCount", "prompt_token_count", "candidatesTokenCount", "candidates_token_count"}:
+        found.append("gemini")
+    if keys & {"input_tokens", "output_tokens"}:
+        anthropic = keys & {
+            "cache_creation_input_tokens",
+            "cache_read_input_tokens",
+            "cache_creation",
+            "server_tool_use",
+        }
+        openai = keys & {"input_tokens_details", "input_token_details", "output_token_details", "total_tokens"}
+        found += ["anthropic"] if anthropic else []
+        # Without either's own keys there is no cache, and the two mean the same.
+        found += ["openai-responses"] if openai or not anthropic else []
+    if keys & {"input", "output"}:
+        found.append("tokengap")
+    if len(found) != 1:
+        seen = (
+            " and ".join(found)
+            if found
+            else f"none of the usual keys, only {', '.join(sorted(map(str, keys))[:5]) or 'none'}"
+        )
+        raise TokengapError(f"bad usage: {path} looks like {seen}; say which of {', '.join(FORMATS)} it is")
+    return found[0]
+
+
+class _Reader:
+    """Reads counts from an object, and knows which of its keys were read."""
+
+    def __init__(self, body: Mapping[str, Any], path: str, warnings: list[str] | None = None) -> None:
+        self.body, self.path = body, path
+        self.read: set[str] = set()
+        self.inner: list[_Reader] = []
+        self.warnings: list[str] = [] if warnings is None else warnings
+
+    def count(self, *names: str) -> int:
+        """The count under the first of these names that is there, else 0."""
+        return self.maybe(*names) or 0
+
+    def maybe(self, *names: str) -> int | None:
+        self.read.update(names)
+        for name in names:
+            value = self.body.get(name)
+            if value is not None:
+                if isinstance(value, float) and value.is_integer():
+                    value = int(value)
+                return check_count(value, f"{self.path}.{name}")
+        return None
+
+    def needed(self, *names: str) -> int:
+        value = self.maybe(*names)
+        if value is None:
+            raise TokengapError(f"bad usage: {self.path}.{names[0]} is missing")
+        return value
+
+    def word(self, *names: str) -> str | None:
+        self.read.update(names)
+        return next((value for name in names if isinstance(value := self.body.get(name), str)), None)
+
+    def part(self, *names: str) -> _Reader:
+        """The object under one of these names, or an empty one."""
+        self.read.update(names)
+        for name in names:
+            value = self.body.get(name)
+            if value is not None:
+                if not isinstance(value, Mapping):
+                    raise TokengapError(f"bad usage: {self.path}.{name} is {value!r:.40}, not an object")
+                self.inner.append(_Reader(value, f"{self.path}.{name}", self.warnings))
+                return self.inner[-1]
+        return _Reader({}, f"{self.path}.{names[0]}")
+
+    def modalities(self, *names: str) -> dict[str, int] | None:
+        """Gemini's list of tokens by modality; ``None`` where it is absent."""
+        self.read.update(names)
+        for name in names:
+            rows = self.body.get(name)
+            if rows is None:
+                continue
+            if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+                raise TokengapError(f"bad usage: {self.path}.{name} is not a list of objects")
+            sums: dict[str, int] = {}
+            for index, row in enumerate(rows):
+                count = _Reader(row, f"{self.path}.{name}[{index}]").count("tokenCount", "token_count")
+                kind = str(row.get("modality", "")).lower()
+                kind = {"document": "image"}.get(kind, kind)
+                if kind not in ("text", "audio", "image", "video", "modality_unspecified"):
+                    raise TokengapError(f"bad usage: {self.path}.{name}[{index}].modality {kind!r:.40} is not known")
+                sums[kind] = sums.get(kind, 0) + count
+            return sums
+        return None
+
+    def leftover(self) -> Iterable[str]:
+        """Warn of keys that were not read; a count among them is an error, since it may be billed."""
+        for key, value in self.body.items():
+            if key in self.read or not value:
+                continue
+            counted = isinstance(value, int | float) and not isinstance(value, bool)
+            if counted and not _NOT_BILLED.search(str(key)):
+                raise TokengapError(
+                    f"bad usage: {self.path}.{key} is a count that is not known here, and may be billed; "
+                    "leave it out to price the rest"
+                )
+            yield f"not_read: {self.path}.{key}"
+        for inner in self.inner:
+            yield from inner.leftover()
+
+
+def _openai(reader: _Reader, says_xai: bool, names: tuple[str, str], details: tuple[str, ...]) -> dict[str, int | None]:
+    input, output = reader.needed(names[0]), reader.count(names[1])
+    sent = reader.part(*(f"{names[0]}{end}" for end in details), *(f"{names[0][:-1]}{end}" for end in details))
+    got = reader.part(*(f"{names[1]}{end}" for end in details), *(f"{names[1][:-1]}{end}" for end in details))
+    cached = sent.maybe("cached_tokens")
+    kinds = sent.part("cached_tokens_details")
+    hit, miss = reader.maybe("prompt_cache_hit_tokens"), reader.maybe("prompt_cache_miss_tokens")  # DeepSeek's
+    if hit is not None and (cached not in (None, hit) or (miss is not None and hit + miss != input)):
+        raise TokengapError(f"contradictory usage: {reader.path}.prompt_cache_hit_tokens does not fit the other counts")
+    cached = cached if cached is not None else hit or 0
+    reasoning = got.count("reasoning_tokens")
+    output = _with_reasoning(reader, input, output, reasoning, says_xai)
+    for part in (sent, got, kinds):
+        part.count("text_tokens")
+    got.count("accepted_prediction_tokens"), got.count("rejected_prediction_tokens")  # inside the output, billed as it
+    known = bool(kinds.body)
+    return {
+        "input": input,
+        "output": output,
+        "cache_read": cached,
+        "cache_write": sent.count("cache_write_tokens"),
+        "reasoning": reasoning,
+        "input_audio": sent.count("audio_tokens"),
+        "input_image": sent.count("image_tokens"),
+        "output_audio": got.count("audio_tokens"),
+        "output_image": got.count("image_tokens"),
+        "cache_read_audio": kinds.count("audio_tokens") if known else None,
+        "cache_read_image": kinds.count("image_tokens") if known else None,
+    }
+
+
+def _with_reasoning(reader: _Reader, input: int, output: int, reasoning: int, says_xai: bool) -> int:
+    """The whole output: the total tells whether reasoning is inside it."""
+    total = reader.maybe("total_tokens")
+    if total is None:
+        beside = says_xai and reasoning > 0
+    elif total == input + output:
+        beside = False
+    elif reasoning and total == input + output + reasoning:
+        beside = True
+    else:
+        raise TokengapError(
+            f"contradictory usage: {reader.path}.total_tokens is {total}, but input and output are {input} and {output}"
+        )
+    if beside:
+        reader.warnings.append(
+            "reasoning_beside_output: reasoning tokens were added to the output, as the total has them"
+        )
+    return output + reasoning if beside else output
+
+
+def _openai_chat(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
+    return _openai(reader, says_xai, ("prompt_tokens", "completion_tokens"), ("_details",))
+
+
+def _openai_responses(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
+    # xAI's responses, unlike its chat completions, have reasoning inside the output.
+    return _openai(reader, False, ("input_tokens", "output_tokens"), ("_details",))
+
+
+def _anthropic(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
+    read = reader.count("cache_read_input_tokens")
+    created = reader.maybe("cache_creation_input_tokens")
+    parts = reader.part("cache_creation")
+    short, long = parts.count("ephemeral_5m_input_tokens"), parts.count("ephemeral_1h_input_tokens")
+    written = short + long if created is None else created
+    if parts.body and short + long != written:
+        raise TokengapError(
+            f"contradictory usage: {parts.path} adds up to {short + long}, but cache_creation_input_tokens is {written}"
+        )
+    tools = reader.part("server_tool_use")
+    tools.count("web_fetch_requests")  # costs nothing beyond its tokens
+    return {
+        "input": reader.needed("input_tokens") + read + written,
+        "output": reader.count("output_tokens"),
+        "cache_read": read,
+        "cache_write": written,
+        "cache_write_1h": long,
+        "reasoning": reader.part("output_tokens_details").count("thinking_tokens"),
+        "web_searches": tools.count("web_search_requests"),
+    }
+
+
+def _gemini(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
+    prompt = reader.needed("promptTokenCount", "prompt_token_count")
+    tool = reader.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    candidates = reader.count("candidatesTokenCount", "candidates_token_count", "responseTokenCount")
+    thoughts = reader.count("thoughtsTokenCount", "thoughts_token_count")
+    total = reader.maybe("totalTokenCount", "total_token_count")
+    if total is not None and total != prompt + tool + candidates + thoughts:
+        raise TokengapError(
+            f"contradictory usage: {reader.path}.totalTokenCount is {total}, "
+            f"but its parts add up to {prompt + tool + candidates + thoughts}"
+        )
+    cached = reader.count("cachedContentTokenCount", "cached_content_token_count")
+    sent = reader.modalities("promptTokensDetails", "prompt_tokens_details") or {}
+    tools = reader.modalities("toolUsePromptTokensDetails", "tool_use_prompt_tokens_details") or {}
+    got = reader.modalities("candidatesTokensDetails", "candidates_tokens_details") or {}
+    kinds = reader.modalities("cacheTokensDetails", "cache_tokens_details")
+    counts: dict[str, int | None] = {
+        "input": prompt + tool,
+        "output": candidates + thoughts,
+        "cache_read": cached,
+        "reasoning": thoughts,
+    }
+    for kind in ("audio", "image", "video"):
+        counts[f"input_{kind}"] = sent.get(kind, 0) + tools.get(kind, 0)
+        counts[f"output_{kind}"] = got.get(kind, 0)
+        counts[f"cache_read_{kind}"] = None if kinds is None else kinds.get(kind, 0)
+    return counts
+
+
+def _own(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
+    return {name: reader.maybe(name) for name in UNITS}
+
+
+_READERS: Mapping[str, Callable[[_Reader, bool], dict[str, int | None]]] = {
+    "openai-chat": _openai_chat,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "tokengap": _own,
+}
+
+
+def _variant(tier: str | None) -> str | None:
+    """The variant of a service tier; one that is not known is kept, and refused when it is priced."""
+    name = (tier or "").lower()
+    if name in _STANDARD_TIERS:
+        return None
+    return name.removeprefix("on_demand_")

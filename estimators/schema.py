@@ -1,0 +1,127 @@
+"""JSON Schema as far as a prompt needs it: known keywords, their right types, local references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .fields import NotCounted, describe, fail, join, names
+
+TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+
+_SCHEMAS_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_SCHEMA_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SCHEMAS = names(
+    "items additionalItems contains not if then else propertyNames additionalProperties unevaluatedProperties "
+    "unevaluatedItems"
+)
+_STRINGS = names(
+    "description title format pattern $ref $schema $id $anchor $comment $dynamicRef $dynamicAnchor contentEncoding "
+    "contentMediaType"
+)
+_NUMBERS = names(
+    "minimum maximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains "
+    "maxContains"
+)
+_FLAGS = frozenset({"uniqueItems", "nullable", "deprecated", "readOnly", "writeOnly"})
+_LISTS = frozenset({"enum", "examples", "required", "propertyOrdering"})
+_ANY = names("const default example exclusiveMinimum exclusiveMaximum dependentRequired $vocabulary discriminator")
+
+UNSEEN = frozenset({"$schema", "$id", "$anchor", "$comment", "$dynamicAnchor", "$vocabulary"})
+"""Keywords about the schema rather than the data."""
+
+
+def check_schema(value: object, path: str, not_counted: NotCounted) -> dict[str, object]:
+    """Check a schema and return it without the keywords nobody knows, whose paths are noted.
+
+    Raises TokengapError that names the path of what is no JSON Schema.
+    """
+    if not isinstance(value, Mapping):
+        fail(path, f"a JSON schema (an object) is needed, not {describe(value)}")
+    kept: dict[str, object] = {}
+    for keyword, content in value.items():
+        place = join(path, keyword)
+        check = _CHECKS.get(keyword)
+        if check is None:
+            not_counted.add(place)
+        elif content is not None or keyword in ("const", "default", "example"):
+            kept[keyword] = check(content, place, not_counted)
+    return kept
+
+
+def resolve(reference: str, root: Mapping[str, object], path: str) -> Mapping[str, object]:
+    """What a local ``$ref`` such as ``#/$defs/Place`` stands for."""
+    target: object = root
+    if reference != "#":
+        if not reference.startswith("#/"):
+            fail(path, f"only references within the schema can be read, not {reference[:80]!r}")
+        for step in reference[2:].split("/"):
+            key = step.replace("~1", "/").replace("~0", "~")
+            target = target.get(key) if isinstance(target, Mapping) else None
+    if not isinstance(target, Mapping):
+        fail(path, f"{reference[:80]!r} is not in the schema")
+    return target
+
+
+def _subschema(value: object, path: str, not_counted: NotCounted) -> object:
+    return value if isinstance(value, bool) else check_schema(value, path, not_counted)
+
+
+def _by_name(value: object, path: str, not_counted: NotCounted) -> object:
+    if not isinstance(value, Mapping):
+        fail(path, f"an object of schemas is needed, not {describe(value)}")
+    return {name: _subschema(schema, join(path, name), not_counted) for name, schema in value.items()}
+
+
+def _list_of(value: object, path: str, not_counted: NotCounted) -> object:
+    if not isinstance(value, list | tuple) or not value:
+        fail(path, f"a non-empty array of schemas is needed, not {describe(value) if value else 'an empty one'}")
+    return [_subschema(schema, join(path, i), not_counted) for i, schema in enumerate(value)]
+
+
+def _items(value: object, path: str, not_counted: NotCounted) -> object:
+    if isinstance(value, list | tuple):  # a tuple, in drafts before 2020-12
+        return [_subschema(schema, join(path, i), not_counted) for i, schema in enumerate(value)]
+    return _subschema(value, path, not_counted)
+
+
+def _type(value: object, path: str, _: NotCounted) -> object:
+    names = value if isinstance(value, list | tuple) else [value]
+    for name in names:
+        if not isinstance(name, str) or name.lower() not in TYPES:
+            fail(path, f"{str(name)[:40]!r} is not a JSON Schema type; known: {', '.join(sorted(TYPES))}")
+    lowered = [name.lower() for name in names if isinstance(name, str)]  # Gemini writes STRING
+    return lowered if isinstance(value, list | tuple) else lowered[0]
+
+
+def _typed(needed: type | tuple[type, ...], name: str) -> Callable[[object, str, NotCounted], object]:
+    def check(value: object, path: str, _: NotCounted) -> object:
+        if not isinstance(value, needed) or (name == "a number" and isinstance(value, bool)):
+            fail(path, f"{name} is needed, not {describe(value)}")
+        return value
+
+    return check
+
+
+def _required(value: object, path: str, _: NotCounted) -> object:
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        fail(path, "an array of property names is needed")
+    return value
+
+
+def _anything(value: object, path: str, _: NotCounted) -> object:
+    return value
+
+
+_CHECKS: Mapping[str, Callable[[object, str, NotCounted], object]] = {
+    **dict.fromkeys(_SCHEMAS_BY_NAME, _by_name),
+    **dict.fromkeys(_SCHEMA_LISTS, _list_of),
+    **dict.fromkeys(_SCHEMAS, _subschema),
+    **dict.fromkeys(_STRINGS, _typed(str, "a string")),
+    **dict.fromkeys(_NUMBERS, _typed((int, float, str), "a number")),  # Gemini's int64 are strings
+    **dict.fromkeys(_FLAGS, _typed(bool, "a boolean")),
+    **dict.fromkeys(_LISTS, _typed((list, tuple), "an array")),
+    **dict.fromkeys(_ANY, _anything),
+    "items": _items,
+    "type": _type,
+    "required": _required,
+}

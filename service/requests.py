@@ -1,0 +1,57 @@
+"""Request files: JSON, or JSONL with a request a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ..estimators.counting import ChatRequest
+from ..tokenizers.errors import TokengapError
+from .inputs import STDIN, read_text
+
+
+def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
+    """Read every request of the files; a line of JSONL is reported as ``file:line``."""
+    return [request for path in paths for request in _read(path)]
+
+
+def named_model(requests: Sequence[ChatRequest]) -> str | None:
+    """The model the requests name, if any does.
+
+    Raises TokengapError where they name several: which of them is meant must be said.
+    """
+    named = dict.fromkeys(
+        model for r in requests if isinstance(r.body, dict) and isinstance(model := r.body.get("model"), str)
+    )
+    if len(named) > 1:
+        raise TokengapError(f"the requests name several models ({', '.join(named)}): choose one with --model")
+    return next(iter(named), None)
+
+
+def _read(path: str) -> Iterator[ChatRequest]:
+    name = "stdin" if path == STDIN else path
+    text = read_text(path)
+    try:
+        yield ChatRequest(name, _parse(text))
+    except ValueError as whole:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        for number, line in lines:
+            try:
+                yield ChatRequest(f"{name}:{number}", _parse(line))
+            except ValueError as error:
+                also = f", nor is line {number} ({error})" if len(lines) > 1 else ""
+                raise TokengapError(f"{name}: not JSON ({whole}){also}") from None
+        if not lines:
+            raise TokengapError(f"{name}: empty, not a request") from None
+
+
+def _parse(text: str) -> object:
+    try:
+        value: object = json.loads(text, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON value")

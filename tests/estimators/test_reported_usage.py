@@ -1,0 +1,338 @@
+"""Usage objects mean what their providers say they mean."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokengap.estimators.cost import price_report
+from tokengap.estimators.reported_usage import FORMATS, read_usage
+from tokengap.estimators.usage import Usage
+from tokengap.tokenizers.errors import TokengapError
+
+NOON = "2026-11-30T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("report", "format", "usage"),
+    [
+        (
+            {
+                "prompt_tokens": 2006,
+                "completion_tokens": 300,
+                "total_tokens": 2306,
+                "prompt_tokens_details": {"cached_tokens": 1920, "audio_tokens": 0},
+                "completion_tokens_details": {
+                    "reasoning_tokens": 100,
+                    "audio_tokens": 0,
+                    "accepted_prediction_tokens": 20,
+                    "rejected_prediction_tokens": 5,
+                },
+            },
+            "openai-chat",
+            Usage(input=2006, output=300, cache_read=1920, reasoning=100),
+        ),
+        ({"prompt_tokens": 8, "total_tokens": 8}, "openai-chat", Usage(input=8)),
+        (
+            {
+                "input_tokens": 36,
+                "input_tokens_details": {"cached_tokens": 30, "cache_write_tokens": 6},
+                "output_tokens": 87,
+                "output_tokens_details": {"reasoning_tokens": 80},
+                "total_tokens": 123,
+            },
+            "openai-responses",
+            Usage(input=36, output=87, cache_read=30, cache_write=6, reasoning=80),
+        ),
+        (
+            {
+                "input_tokens": 119,
+                "input_token_details": {
+                    "text_tokens": 19,
+                    "audio_tokens": 100,
+                    "cached_tokens": 64,
+                    "cached_tokens_details": {"text_tokens": 4, "audio_tokens": 60},
+                },
+                "output_tokens": 30,
+                "output_token_details": {"text_tokens": 10, "audio_tokens": 20},
+                "total_tokens": 149,
+            },
+            "openai-responses",
+            Usage(
+                input=119,
+                output=30,
+                cache_read=64,
+                input_audio=100,
+                output_audio=20,
+                cache_read_audio=60,
+                cache_read_image=0,
+            ),
+        ),
+        (
+            {
+                "input_tokens": 1000,
+                "cache_creation_input_tokens": 6000,
+                "cache_read_input_tokens": 3000,
+                "cache_creation": {"ephemeral_5m_input_tokens": 2000, "ephemeral_1h_input_tokens": 4000},
+                "output_tokens": 255,
+                "output_tokens_details": {"thinking_tokens": 50},
+                "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 3},
+                "service_tier": "standard",
+            },
+            "anthropic",
+            Usage(
+                input=10_000,
+                output=255,
+                cache_read=3000,
+                cache_write=6000,
+                cache_write_1h=4000,
+                reasoning=50,
+                web_searches=2,
+            ),
+        ),
+        (
+            {
+                "promptTokenCount": 1000,
+                "cachedContentTokenCount": 400,
+                "candidatesTokenCount": 50,
+                "thoughtsTokenCount": 70,
+                "toolUsePromptTokenCount": 30,
+                "totalTokenCount": 1150,
+                "promptTokensDetails": [
+                    {"modality": "TEXT", "tokenCount": 742},
+                    {"modality": "IMAGE", "tokenCount": 158},
+                    {"modality": "DOCUMENT", "tokenCount": 100},
+                ],
+                "cacheTokensDetails": [{"modality": "TEXT", "tokenCount": 400}],
+            },
+            "gemini",
+            Usage(
+                input=1030,
+                output=120,
+                cache_read=400,
+                reasoning=70,
+                input_image=258,
+                cache_read_audio=0,
+                cache_read_image=0,
+                cache_read_video=0,
+            ),
+        ),
+        ({"prompt_token_count": 5, "candidates_token_count": 2}, "gemini", Usage(input=5, output=2)),
+        ({"input": 5, "output": 2, "cache_read": 3}, "tokengap", Usage(input=5, output=2, cache_read=3)),
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 15,
+                "prompt_cache_hit_tokens": 4,
+                "prompt_cache_miss_tokens": 6,
+            },
+            "openai-chat",
+            Usage(input=10, output=5, cache_read=4),
+        ),
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 115,
+                "completion_tokens_details": {"reasoning_tokens": 100},
+            },
+            "openai-chat",
+            Usage(input=10, output=105, reasoning=100),
+        ),
+    ],
+)
+def test_read_usage(report: dict[str, Any], format: str, usage: Usage) -> None:
+    read = read_usage(report)
+    assert (read.format, read.usage) == (format, usage)
+    assert read_usage(report, format).usage == usage
+    assert (read.variant, read.model) == (None, None)
+
+
+def test_reasoning_beside_the_output_is_warned_of() -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": 100}}
+    read = read_usage({"prompt_tokens": 10, "completion_tokens": 5, **details}, provider="x-ai")
+    assert read.usage.output == 105
+    assert "reasoning_beside_output" in read.warnings[0]
+    assert read_usage({"prompt_tokens": 10, "completion_tokens": 500, **details}).usage.output == 500
+    whole = {"model": "grok-4", "usage": {"prompt_tokens": 10, "completion_tokens": 5, **details}}
+    assert read_usage(whole).usage.output == 105
+
+
+@pytest.mark.parametrize(
+    ("response", "model", "variant"),
+    [
+        (
+            {
+                "id": "x",
+                "model": "gpt-5-2025-08-07",
+                "service_tier": "flex",
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+            },
+            "gpt-5-2025-08-07",
+            "flex",
+        ),
+        (
+            {"model": "gpt-5", "service_tier": "default", "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
+            "gpt-5",
+            None,
+        ),
+        (
+            {
+                "model": "claude-opus-4-5",
+                "usage": {
+                    "input_tokens": 1,
+                    "output_tokens": 1,
+                    "cache_read_input_tokens": 0,
+                    "service_tier": "batch",
+                },
+            },
+            "claude-opus-4-5",
+            "batch",
+        ),
+        (
+            {"modelVersion": "gemini-2.5-pro", "usageMetadata": {"promptTokenCount": 1, "trafficType": "ON_DEMAND"}},
+            "gemini-2.5-pro",
+            None,
+        ),
+    ],
+)
+def test_a_whole_response_names_model_and_tier(response: dict[str, Any], model: str, variant: str | None) -> None:
+    read = read_usage(response)
+    assert (read.model, read.variant) == (model, variant)
+    result = price_report(response, as_of=NOON)
+    assert (result.status, result.model, result.variant) == ("priced", model, variant)
+
+
+def test_a_tier_that_has_no_price_is_refused() -> None:
+    response = {"model": "gpt-5", "service_tier": "scale", "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
+    with pytest.raises(TokengapError, match="unknown variant 'scale'"):
+        price_report(response)
+    with pytest.raises(TokengapError, match="contradicts the variant 'batch'"):
+        price_report(response | {"service_tier": "flex"}, variant="batch")
+
+
+def test_a_region_is_warned_of() -> None:
+    report = {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": 0, "inference_geo": "us"}
+    assert any("regional_price" in warning for warning in read_usage(report).warnings)
+    assert not read_usage(report | {"inference_geo": "global"}).warnings
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        (None, "an object is needed"),
+        ([], "an object is needed"),
+        ({}, "none of the usual keys"),
+        ({"usage": None}, "usage is None, not an object"),
+        ({"usage": 3}, "not an object"),
+        ({"prompt_tokens": 1, "input_tokens": 1}, "looks like openai-chat and openai-responses"),
+        (
+            {"input_tokens": 9, "output_tokens": 1, "cache_read_input_tokens": 3, "total_tokens": 10},
+            "looks like anthropic and openai-responses",
+        ),
+        ({"completion_tokens": 1}, "usage.prompt_tokens is missing"),
+        ({"prompt_tokens": None, "completion_tokens": 1}, "usage.prompt_tokens is missing"),
+        ({"prompt_tokens": -1}, "usage.prompt_tokens is -1"),
+        ({"prompt_tokens": 1.5}, "usage.prompt_tokens is 1.5"),
+        ({"prompt_tokens": "7"}, "usage.prompt_tokens is '7'"),
+        ({"prompt_tokens": True}, "usage.prompt_tokens is True"),
+        ({"prompt_tokens": float("nan")}, "usage.prompt_tokens is nan"),
+        ({"prompt_tokens": float("inf")}, "usage.prompt_tokens is inf"),
+        ({"prompt_tokens": 10**30}, "usage.prompt_tokens is 1000"),
+        ({"prompt_tokens": 1, "prompt_tokens_details": 3}, "usage.prompt_tokens_details is 3, not an object"),
+        ({"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": -3}}, "details.cached_tokens is -3"),
+        ({"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": 3}}, "contradictory"),
+        ({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 3}, "total_tokens is 3"),
+        ({"prompt_tokens": 1, "prompt_cache_hit_tokens": 1, "prompt_cache_miss_tokens": 1}, "prompt_cache_hit_tokens"),
+        ({"prompt_tokens": 1, "prompt_tokens_details": {"video_tokens": 3}}, r"details\.video_tokens is a count"),
+        ({"prompt_tokens": 1, "num_sources_used": 3}, "may be billed"),
+        (
+            {
+                "input_tokens": 1,
+                "cache_creation_input_tokens": 5,
+                "cache_creation": {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 1},
+            },
+            "adds up to 2",
+        ),
+        ({"promptTokenCount": 5, "totalTokenCount": 6}, "its parts add up to 5"),
+        ({"promptTokenCount": 5, "promptTokensDetails": {}}, "not a list of objects"),
+        ({"promptTokenCount": 5, "promptTokensDetails": [{"modality": "SMELL", "tokenCount": 5}]}, "not known"),
+        ({"promptTokenCount": 5, "promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 6}]}, "contradictory"),
+        ({"model": 3, "usage": {"prompt_tokens": 1}}, "model is 3"),
+    ],
+)
+def test_what_cannot_be_is_refused(report: Any, message: str) -> None:
+    with pytest.raises(TokengapError, match=message):
+        read_usage(report)
+
+
+def test_what_is_not_read_is_said() -> None:
+    read = read_usage({"prompt_tokens": 1, "cost": 0.01, "total_time": 0.5, "note": "x", "empty": {}, "zero": 0})
+    assert read.warnings == ("not_read: usage.cost", "not_read: usage.total_time", "not_read: usage.note")
+
+
+def test_unknown_format_is_refused() -> None:
+    with pytest.raises(TokengapError, match="openai-chat, openai-responses"):
+        read_usage({"prompt_tokens": 1}, "openai")
+
+
+COUNTS = st.integers(0, 10**9)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_the_same_call_costs_the_same_in_each_format(fresh: int, cached: int, text: int, reasoning: int) -> None:
+    """The providers differ in where they put cached and reasoning tokens, not in what a call was."""
+    input, output = fresh + cached, text + reasoning
+    reports: dict[str, dict[str, Any]] = {
+        "openai-chat": {
+            "prompt_tokens": input,
+            "completion_tokens": output,
+            "prompt_tokens_details": {"cached_tokens": cached},
+            "completion_tokens_details": {"reasoning_tokens": reasoning},
+        },
+        "openai-responses": {
+            "input_tokens": input,
+            "output_tokens": output,
+            "input_tokens_details": {"cached_tokens": cached},
+            "output_tokens_details": {"reasoning_tokens": reasoning},
+        },
+        "anthropic": {
+            "input_tokens": fresh,
+            "cache_read_input_tokens": cached,
+            "output_tokens": output,
+            "output_tokens_details": {"thinking_tokens": reasoning},
+        },
+        "gemini": {
+            "promptTokenCount": input,
+            "cachedContentTokenCount": cached,
+            "candidatesTokenCount": text,
+            "thoughtsTokenCount": reasoning,
+        },
+        "tokengap": {"input": input, "output": output, "cache_read": cached, "reasoning": reasoning},
+    }
+    assert set(reports) == set(FORMATS)
+    totals = {price_report(report, "gpt-5", format=name, as_of=NOON).total for name, report in reports.items()}
+    (total,) = totals
+    assert total is not None
+    expected = Decimal("1.25") * fresh + Decimal("0.125") * cached + 10 * Decimal(output)
+    assert total.amount == expected / 10**6
+
+
+KEYS = """usage prompt_tokens input_tokens completion_tokens prompt_tokens_details cached_tokens promptTokenCount
+promptTokensDetails modality tokenCount model service_tier cache_creation total_tokens x"""
+LEAVES = st.none() | st.booleans() | COUNTS | st.floats() | st.text()
+REPORTS = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(KEYS.split()), inner))
+
+
+@given(REPORTS)
+def test_any_object_is_read_or_refused(report: Any) -> None:
+    try:
+        read = read_usage(report)
+    except TokengapError:
+        return
+    assert read.usage.input >= read.usage.cache_read

@@ -1,0 +1,235 @@
+"""The commands cost and prices: the forms that must exist, their exit codes, and one clear line for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokengap.service.cost_cli import main
+
+NOON = "2026-11-30T12:00:00Z"
+DATA = Path(__file__).resolve().parent.parent / "data"
+CASES: list[dict[str, Any]] = json.loads((DATA / "prices.json").read_bytes())["cases"]
+OPTIONS = {
+    "input": "--input-tokens",
+    "output": "--output-tokens",
+    "cache_read": "--cache-read",
+    "cache_write": "--cache-write",
+    "cache_write_1h": "--cache-write-1h",
+}
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Run in a folder without a configuration of its own or of a parent."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answer(capture: Capture, *args: str, exit: int = 0) -> dict[str, Any]:
+    assert main([*args, "--json"]) == exit
+    shown = capture.readouterr()
+    assert shown.err == ""
+    found: dict[str, Any] = json.loads(shown.out)
+    return found
+
+
+def refusal(capture: Capture, *args: str) -> str:
+    assert main(args) == 2
+    shown = capture.readouterr()
+    assert shown.out == ""
+    assert len(shown.err.splitlines()) == 1
+    assert shown.err.startswith("tokengap: ")
+    return shown.err
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_published_prices(case: dict[str, Any], capsys: Capture) -> None:
+    args = ["cost", "--model", case["model"], "--as-of", case["as_of"]]
+    args += ["--provider", case["provider"]] if case["provider"] else []
+    args += ["--variant", case["variant"]] if "variant" in case else []
+    for name, count in case["usage"].items():
+        args += [OPTIONS[name], str(count)]
+    if case["id"] == "p23":
+        assert "cache_read and cache_write (8000) cannot be more than input (100)" in refusal(capsys, *args)
+        return
+    result = answer(capsys, *args, exit=2 if case["total_usd"] is None else 0)
+    if case["total_usd"] is None:
+        assert (result["status"], result["total"]) == ("unknown_model", None)
+        assert result["suggestions"]
+    else:
+        assert result["status"] == "priced"
+        assert result["total"]["currency"] == "USD"
+        assert Decimal(result["total"]["amount"]) == Decimal(case["total_usd"])
+        assert sum(Decimal(line["amount"]) for line in result["lines"]) == Decimal(case["total_usd"])
+
+
+def test_a_price_given_with_the_call(capsys: Capture) -> None:
+    result = answer(
+        capsys,
+        *("cost", "--input-tokens", "2006", "--cache-read", "1920", "--output-tokens", "300"),
+        *("--price", "in=2.50,cache_read=1.25,out=10.00 USD"),
+    )
+    assert result["total"] == {"amount": "0.005615", "currency": "USD"}
+    assert result["source"]["table"] == "given"
+
+
+def test_known_but_unpriced_is_no_error(capsys: Capture) -> None:
+    result = answer(capsys, "cost", "--model", "github-copilot/gpt-4o", "--input-tokens", "5", "--output-tokens", "5")
+    assert (result["status"], result["total"]) == ("unpriced", None)
+
+
+def test_unknown_model_exits_2_for_people_too(capsys: Capture) -> None:
+    assert main(["cost", "--model", "gpt-99-super", "--input-tokens", "1"]) == 2
+    shown = capsys.readouterr().out
+    assert "unknown" in shown
+    assert "did you mean" in shown
+    assert "0.00" not in shown
+
+
+def test_usage_from_a_file_and_from_stdin(nowhere: Path, capsys: Capture) -> None:
+    usage = {
+        "model": "gpt-4o-2024-08-06",
+        "usage": {
+            "prompt_tokens": 10000,
+            "completion_tokens": 500,
+            "total_tokens": 10500,
+            "prompt_tokens_details": {"cached_tokens": 8000},
+        },
+    }
+    (nowhere / "usage.json").write_text(json.dumps(usage))
+    result = answer(capsys, "cost", "--usage", "usage.json", "--as-of", NOON)
+    assert result["total"] == {"amount": "0.02", "currency": "USD"}
+    program = [sys.executable, "-c", "import sys; from tokengap.service.cost_cli import main; sys.exit(main())"]
+    done = subprocess.run(
+        [*program, "cost", "--usage", "-", "--as-of", NOON, "--json"],
+        input=json.dumps(usage).encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["total"] == {"amount": "0.02", "currency": "USD"}
+
+
+def test_a_month(capsys: Capture) -> None:
+    result = answer(
+        capsys,
+        *("cost", "--model", "gpt-4o", "--input-tokens", "1200", "--output-tokens", "100/300/900"),
+        *("--calls", "1000/2000/3000", "--cached-share", "60%", "--words", "900", "--words-factor", "2/3"),
+        *("--as-of", NOON),
+    )
+    assert result["volume"]["cost"]["typical"] == {"amount": "10.2", "currency": "USD"}
+    assert result["volume"]["words"]["typical"] == {"amount": "8.1", "currency": "USD"}
+    assert result["volume"]["gap"]["typical"] == {"amount": "2.1", "currency": "USD"}
+    assert result["volume"]["per"] == "month"
+    assert result["total"] == {"amount": "0.0051", "currency": "USD"}
+
+
+def test_files_of_prices(nowhere: Path, capsys: Capture) -> None:
+    (nowhere / "tokengap.toml").write_text('[[prices]]\nmodel = "gpt-4o"\nmultiplier = "0.5"\n')
+    (nowhere / "org.toml").write_text('[[prices]]\nmodel = "gpt-4o"\nin = "4 EUR/1M"\nout = "4 EUR/1M"\n')
+    call = ("cost", "--model", "gpt-4o", "--input-tokens", "1000000")
+    assert answer(capsys, *call)["total"] == {"amount": "1.25", "currency": "USD"}
+    assert answer(capsys, *call, "--no-config")["total"] == {"amount": "2.5", "currency": "USD"}
+    assert answer(capsys, *call, "--organisation-prices", "org.toml")["total"] == {"amount": "2", "currency": "EUR"}
+    result = answer(capsys, *call, "--config", "tokengap.toml", "--exchange-rate", "1 USD = 0.8 EUR @ 2026-11-28")
+    assert result["converted"] == {"amount": "1", "currency": "EUR"}
+
+
+def test_people_see_every_amount(capsys: Capture) -> None:
+    args = ["cost", "--model", "gemini-2.5-pro", "--input-tokens", "200001", "--output-tokens", "1", "--as-of", NOON]
+    assert main([*args, "--exchange-rate", "1 USD = 0.92 EUR @ 2026-11-28"]) == 0
+    shown = capsys.readouterr().out
+    assert "2.5 USD/1M" in shown
+    assert "0.000015 USD" in shown
+    assert "0.5 USD" in shown.replace("0.50 USD", "0.5 USD")
+    assert "EUR" in shown
+    assert "above 200000" in shown
+    assert "genai-prices 0.2.3, google/gemini-2.5-pro as of 2026-11-30T12:00:00Z" in shown
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((), "nothing to price"),
+        (("--input-tokens", "5"), "a model is needed"),
+        (("--model", "gpt-4o", "--input-tokens=-5"), "bad --input-tokens '-5'"),
+        (("--model", "gpt-4o", "--input-tokens", "1.5"), "bad --input-tokens '1.5'"),
+        (("--model", "gpt-4o", "--input-tokens", "1_000"), "bad --input-tokens"),
+        (("--model", "gpt-4o", "--output-tokens", "nan"), "bad --output-tokens 'nan'"),
+        (("--model", "gpt-4o", "--output-tokens", "1/2/3"), "bad --output-tokens"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--cache-read", "6"), "contradictory usage"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--variant", "Batch"), "unknown variant 'Batch'"),
+        (
+            ("--model", "gpt-4o", "--input-tokens", "5", "--variant", "batch", "--variant", "priority"),
+            "batch and priority do not combine",
+        ),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--variant", "flex"), "no flex price is known"),
+        (("--input-tokens", "5", "--price", "3 USD", "--variant", "batch"), "leave out the variant"),
+        (("--input-tokens", "5", "--price", "-3 USD"), "bad price"),
+        (("--input-tokens", "5", "--price", "nan USD"), "bad price"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--as-of", "soon"), "bad time 'soon'"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--exchange-rate", "0.9"), "bad exchange rate"),
+        (("--model", "gpt-4o", "--usage", "none.json"), "cannot read none.json"),
+        (("--model", "gpt-4o", "--usage", "none.json", "--input-tokens", "5"), "--usage has the counts already"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--usage-format", "gemini"), "--usage-format"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--words", "4"), "give --calls too"),
+        (("--model", "gpt-4o", "--output-tokens", "5", "--calls", "4"), "--calls needs --input-tokens"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--calls", "4/3/2"), "must not fall"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--calls", "4", "--cached-share", "2"), "bad share"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--calls", "4", "--cache-read", "2"), "--cached-share"),
+        (
+            ("--model", "gpt-4o", "--input-tokens", "5", "--calls", "4", "--words", "2", "--words-factor", "1/0"),
+            "bad --words-factor",
+        ),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--config", "none.toml"), "cannot read none.toml"),
+        (("--model", "gpt-4o", "--input-tokens", "5", "--price-data", "none.json"), "cannot read none.json"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_exit_2(args: tuple[str, ...], message: str, capsys: Capture) -> None:
+    assert message in refusal(capsys, "cost", *args)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"prompt_tokens": NaN}', "NaN is not a number"),
+        ('{"prompt_tokens": 1, "prompt_tokens": 2}', "there twice"),
+        ('{"prompt_tokens": -1}', "usage.prompt_tokens is -1"),
+        ('{"prompt_tokens": 1.5}', "usage.prompt_tokens is 1.5"),
+        ("{", "not JSON"),
+        ("[]", "an object is needed"),
+        ("[" * 100_000, "not JSON"),
+        ("\udcff", "not JSON"),
+    ],
+)
+def test_a_usage_file_that_is_wrong(text: str, message: str, nowhere: Path, capsys: Capture) -> None:
+    (nowhere / "usage.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert message in refusal(capsys, "cost", "--model", "gpt-4o", "--usage", "usage.json")
+
+
+def test_prices(capsys: Capture) -> None:
+    result = answer(capsys, "prices", "claude-sonnet-4-5", "--provider", "anthropic", "--as-of", NOON)
+    (row,) = result["prices"]
+    assert row["per_million"]["input"] == "3"
+    assert (result["source"]["table"], result["source"]["version"]) == ("genai-prices", "0.2.3")
+    assert answer(capsys, "prices")["providers"]["openai"] == 113
+    assert main(["prices", "gpt-4o", "--provider", "openai"]) == 0
+    assert "openai/gpt-4o: input=2.5,output=10,cache_read=1.25" in capsys.readouterr().out
+    assert "no price matches 'gpt-99'" in refusal(capsys, "prices", "gpt-99")
+
+
+def test_help_is_there(capsys: Capture) -> None:
+    for command in ("cost", "prices"):
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        assert "--as-of" in capsys.readouterr().out

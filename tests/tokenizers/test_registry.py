@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tokengap.tokenizers import registry
+from tokengap.tokenizers.counter import Count, Counter
+from tokengap.tokenizers.errors import TokengapError, UnknownNameError
+from tokengap.tokenizers.registry import BUILT_IN, get_counter, listing
+
+PLUGIN = """
+from tokengap.tokenizers.counter import Count
+
+class Vowels:
+    name = "vowels"
+    def count(self, text):
+        return Count(sum(text.count(v) for v in "aeiou"), "vowels", "sha256:0", "heuristic")
+
+def from_spec(spec):
+    return Vowels()
+"""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """Put a real distribution with a counter on the path, as an installer would."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def add(package: str, name: str, value: str = "vowel_counter:from_spec") -> None:
+        (tmp_path / "vowel_counter.py").write_text(PLUGIN)
+        info = tmp_path / f"{package}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[tokengap.counters]\n{name} = {value}\n")
+        _forget()
+
+    _forget()
+    yield add
+    _forget()
+    sys.modules.pop("vowel_counter", None)
+
+
+def _forget() -> None:
+    registry.plugins.cache_clear()
+    registry.get_counter.cache_clear()
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in ("model", "bpe")])
+def test_built_in_counters(name: str) -> None:
+    counter = get_counter(name)
+    assert isinstance(counter, Counter)
+    assert isinstance(counter.count("Hello"), Count)
+    assert get_counter(name) is counter
+
+
+def test_alias() -> None:
+    assert get_counter("gpt2").count("Hello") == get_counter("r50k_base").count("Hello")
+
+
+@pytest.mark.parametrize(
+    ("spec", "suggestion"),
+    [("o200k", "o200k_base"), ("cl100k-base", "cl100k_base"), ("O200K_BASE", "o200k_base"), ("word:1", "words")],
+)
+def test_unknown_counter_names_its_neighbour(spec: str, suggestion: str) -> None:
+    with pytest.raises(UnknownNameError, match=suggestion) as error:
+        get_counter(spec)
+    assert suggestion in error.value.suggestions
+
+
+@pytest.mark.parametrize("spec", ["", ":", "nope", "x" * 100_000, "a\nb", "\udbc0"])
+def test_unknown_counter_is_one_short_line(spec: str) -> None:
+    with pytest.raises(UnknownNameError) as error:
+        get_counter(spec)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+def test_plugin_is_found_and_listed(install: object) -> None:
+    install("vowel-counter", "vowels")  # type: ignore[operator]
+    assert get_counter("vowels").count("education").tokens == 5
+    assert any(entry.name == "vowels" and "vowel-counter" in entry.summary for entry in listing())
+
+
+def test_plugin_cannot_take_a_built_in_name(install: object) -> None:
+    install("impostor", "o200k_base")  # type: ignore[operator]
+    assert get_counter("o200k_base").count("Hello").kind == "exact"
+    with pytest.raises(TokengapError, match="impostor"):
+        listing()
+
+
+def test_two_plugins_with_one_name_are_refused(install: object) -> None:
+    install("first-vowels", "vowels")  # type: ignore[operator]
+    install("second-vowels", "vowels")  # type: ignore[operator]
+    with pytest.raises(TokengapError, match=r"(first|second)-vowels and by another"):
+        get_counter("vowels")
+
+
+@pytest.mark.parametrize("value", ["no_such_module:from_spec", "vowel_counter:nothing"])
+def test_broken_plugin_is_one_line(install: object, value: str) -> None:
+    install("broken", "vowels", value)  # type: ignore[operator]
+    with pytest.raises(TokengapError, match="cannot be loaded"):
+        get_counter("vowels")
