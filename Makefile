@@ -14,7 +14,7 @@ demo: .venv/runtime ## Install, then show what counting words costs on real mess
 	@$(BIN)/tokengap compare --model gpt-4o --calls 200000 --per month examples/messages
 
 test: .venv/dev ## Install and run the tests
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n auto $(PYTEST)
 
 lint: .venv/dev ## Check style, compose file and Dockerfile
 	$(BIN)/ruff check .

@@ -12,17 +12,30 @@ if TYPE_CHECKING:
     from ..tokenizers.errors import TokengapError, UnknownNameError
     from .comparison import compare
     from .contract import report_json
+    from .cost import CostResult, price_report, price_usage
     from .counting import ChatRequest, Report, Row, Text, Total, count
+    from .cutting import Cut, count_until, cut, cut_answer
     from .gap import Gap, Part, Volume
+    from .limits import Fit, Limits, find_limits, fit
     from .price import Money, Price, parse_price
+    from .price_book import PriceBook, load_book, model_price
     from .request_count import RequestCount, count_request
+    from .splitting import Chunk, split
+    from .usage import Usage
+    from .volume import monthly_cost
 
 __all__ = [
     "ChatRequest",
+    "Chunk",
+    "CostResult",
+    "Cut",
+    "Fit",
     "Gap",
+    "Limits",
     "Money",
     "Part",
     "Price",
+    "PriceBook",
     "Report",
     "RequestCount",
     "Row",
@@ -30,22 +43,41 @@ __all__ = [
     "TokengapError",
     "Total",
     "UnknownNameError",
+    "Usage",
     "Volume",
     "compare",
     "count",
     "count_request",
+    "count_until",
+    "cut",
+    "cut_answer",
+    "find_limits",
+    "fit",
+    "load_book",
+    "model_price",
+    "monthly_cost",
     "parse_price",
+    "price_report",
+    "price_usage",
     "report_json",
+    "split",
 ]
 
 _MODULES = {
     "..tokenizers.errors": ("TokengapError", "UnknownNameError"),
     ".comparison": ("compare",),
     ".contract": ("report_json",),
+    ".cost": ("CostResult", "price_report", "price_usage"),
     ".counting": ("ChatRequest", "Report", "Row", "Text", "Total", "count"),
+    ".cutting": ("Cut", "count_until", "cut", "cut_answer"),
     ".gap": ("Gap", "Part", "Volume"),
+    ".limits": ("Fit", "Limits", "find_limits", "fit"),
     ".price": ("Money", "Price", "parse_price"),
+    ".price_book": ("PriceBook", "load_book", "model_price"),
     ".request_count": ("RequestCount", "count_request"),
+    ".splitting": ("Chunk", "split"),
+    ".usage": ("Usage",),
+    ".volume": ("monthly_cost",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from .counting import Report, Row, Text, Texts, count_texts, one_of, prices_of, totals, unique_specs
 from .gap import WordTally, gap_between, volume
 from .price import Price
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .price_book import PriceBook
 
 DEFAULT_BASELINE = "words:1"
 PERIODS = ("hour", "day", "week", "month", "year")
@@ -24,6 +30,8 @@ def compare(
     unit: str = "input",
     calls: int | None = None,
     per: str = "month",
+    book: PriceBook | None = None,
+    as_of: datetime | None = None,
 ) -> Report:
     """Count as ``count`` does, beside a naive ``baseline``, and report the gap between the two.
 
@@ -40,7 +48,7 @@ def compare(
         specs = (DEFAULT_COUNTER, baseline)
     reference = _reference(specs, baseline)
     specs = tuple(dict.fromkeys((*specs, baseline)))
-    prices = prices_of(specs, price, reference)
+    prices = prices_of(specs, price, reference=reference, book=book, as_of=as_of)
     tally = WordTally(get_counter(reference))
     results: list[Row] = []
     for text, rows in count_texts(texts, specs, prices, unit):

@@ -167,7 +167,7 @@ def price_usage(
     )
 
 
-def price_report(  # noqa: PLR0913 - options, each by its name
+def price_report(
     report: object,
     model: str | None = None,
     *,

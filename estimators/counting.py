@@ -15,7 +15,10 @@ from ..tokenizers.text import TextSize, measure
 from .price import Money, Price, money, parse_price
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from .gap import Gap
+    from .price_book import PriceBook
     from .request_count import RequestCount
 
 UNITS = ("input", "output")
@@ -103,7 +106,13 @@ class Report:
 
 
 def count(
-    texts: Texts, counters: Sequence[str] = (), *, price: Price | str | None = None, unit: str = "input"
+    texts: Texts,
+    counters: Sequence[str] = (),
+    *,
+    price: Price | str | None = None,
+    unit: str = "input",
+    book: PriceBook | None = None,
+    as_of: datetime | None = None,
 ) -> Report:
     """Count texts under counters (specs such as ``o200k_base`` or ``model:gpt-4o``), and price them.
 
@@ -111,11 +120,12 @@ def count(
     3
 
     Without counters it is ``o200k_base``. A ``model:`` counter is priced as that model, and so are
-    counters that name no model beside it; ``price`` overrides both. ``unit`` is "input" or "output".
+    counters that name no model beside it; ``price`` overrides both. ``unit`` is "input" or "output";
+    ``book`` holds the prices (default: the public table), ``as_of`` is their time (default: now).
     Raises TokengapError for an unknown counter, model or price, or texts that are not ``str``.
     """
     specs = unique_specs(counters)
-    prices = prices_of(specs, price)
+    prices = prices_of(specs, price, book=book, as_of=as_of)
     results = tuple(row for _, rows in count_texts(texts, specs, prices, unit) for row in rows)
     return Report(results, totals(results, specs), prices)
 
@@ -189,24 +199,30 @@ def _total(spec: str, rows: Sequence[Row]) -> Total:
     )
 
 
-def prices_of(specs: Sequence[str], given: Price | str | None, reference: str | None = None) -> dict[str, Price]:
+def prices_of(
+    specs: Sequence[str],
+    given: Price | str | None,
+    *,
+    reference: str | None = None,
+    book: PriceBook | None = None,
+    as_of: datetime | None = None,
+) -> dict[str, Price]:
     """The price each counter's tokens are paid at: the given one, its model's, or else the reference's."""
     if given is not None:
         price = parse_price(given) if isinstance(given, str) else given
         return dict.fromkeys(specs, price)
-    prices = {spec: own for spec in specs if (own := _model_price(spec)) is not None}
+    models = [spec for spec in specs if spec.startswith(_MODEL)]
+    prices = {spec: own for spec in models if (own := _model_price(spec, book, as_of)) is not None}
     shared = prices.get(reference or "") or next(iter(prices.values()), None)
-    return {spec: shared for spec in specs if shared and not spec.startswith(_MODEL)} | prices
+    return {spec: shared for spec in specs if shared and spec not in models} | prices
 
 
-def _model_price(spec: str) -> Price | None:
-    if not spec.startswith(_MODEL):
-        return None
+def _model_price(spec: str, book: PriceBook | None, as_of: datetime | None) -> Price | None:
     from .price_book import model_price
 
     get_counter(spec)  # a model without a tokenizer is refused before its price is looked up
     try:
-        return model_price(spec.removeprefix(_MODEL))
+        return model_price(spec.removeprefix(_MODEL), as_of, book=book)
     except UnknownNameError:
         return None
 

@@ -25,13 +25,14 @@ INTERRUPTED = 130
 
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
-    "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
+    "cost_cli": {"cost": "what a call costs, line by line", "prices": "the prices that are known"},
     "limits_cli": {
         "fit": "say whether a text fits a model's context window",
         "cut": "cut a text to a number of tokens",
         "models": "list models with their encoding and limits",
     },
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
+    "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""
 

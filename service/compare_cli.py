@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..estimators.comparison import DEFAULT_BASELINE, PERIODS, compare
-from .count_cli import COUNTERS, add_inputs, texts_of
+from .count_cli import COUNTERS, add_inputs, book_of, texts_of
 from .inputs import Skipped
 from .reports import write_report_json, write_warnings
 
@@ -62,6 +62,7 @@ def _compare(args: argparse.Namespace) -> int:
         unit=args.unit,
         calls=args.calls,
         per=args.per,
+        **book_of(args, counters),
     )
     if args.json:
         write_report_json(report, skipped)

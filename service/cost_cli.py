@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
+from .json_files import read_json
+from .price_options import add_book, load
+from .reports import write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from ..estimators.cost import CostResult
-    from ..estimators.price_book import PriceBook
     from ..estimators.price_list import ListedPrice
+    from ..estimators.request_count import RequestCount
     from ..estimators.usage import Usage
     from ..estimators.volume import VolumeEstimate
 
@@ -43,13 +43,13 @@ def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
 def _add_cost(subparsers: _SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "cost",
-        help="what a call costs, line by line",
         description="What a call costs, by its token counts or by a provider's usage object. "
         "Exit 2 for an unknown model; a known one without a price is exit 0 with status 'unpriced'.",
     )
     parser.add_argument("--model", help="model, such as gpt-4o or anthropic/claude-sonnet-4-5")
     parser.add_argument("--provider", help="who serves it, such as azure or bedrock (default: told by the name)")
     used = parser.add_argument_group("usage")
+    used.add_argument("--request", metavar="FILE", help="a request as JSON, whose input tokens are counted")
     used.add_argument("--input-tokens", metavar="N", help="all tokens sent, cached ones included")
     used.add_argument("--output-tokens", metavar="N", help="all tokens received, reasoning included")
     used.add_argument("--cache-read", metavar="N", help="of the input, read from the cache")
@@ -70,7 +70,7 @@ def _add_cost(subparsers: _SubParsersAction[Any]) -> None:
     price.add_argument(
         "--exchange-rate", metavar="TEXT", help="show the total in it too: '1 USD = 0.92 EUR @ 2026-11-28'"
     )
-    _add_book(price)
+    add_book(price)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run_cost)
 
@@ -78,23 +78,13 @@ def _add_cost(subparsers: _SubParsersAction[Any]) -> None:
 def _add_prices(subparsers: _SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "prices",
-        help="the prices that are known",
         description="The prices in the table, per million tokens. Without a pattern: the providers it has.",
     )
     parser.add_argument("pattern", nargs="?", help="a part of a model's name, or a glob such as 'gpt-5*'")
     parser.add_argument("--provider", help="one provider's only")
-    _add_book(parser)
+    add_book(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run_prices)
-
-
-def _add_book(parser: Any) -> None:
-    parser.add_argument("--as-of", metavar="TIME", help="prices of that time, as 2026-11-30T12:00:00Z (default: now)")
-    parser.add_argument("--config", metavar="FILE", help="project's configuration (default: the nearest tokengap.toml "
-                        "or pyproject.toml)")  # fmt: skip
-    parser.add_argument("--no-config", action="store_true", help="do not look for a project's configuration")
-    parser.add_argument("--organisation-prices", metavar="FILE", help="price file used after the project's")
-    parser.add_argument("--price-data", metavar="FILE", help="newer public prices, in genai-prices' data format")
 
 
 def run_cost(args: argparse.Namespace) -> int:
@@ -104,6 +94,7 @@ def run_cost(args: argparse.Namespace) -> int:
     from ..estimators.price import parse_price
 
     _refuse_conflicts(args)
+    counted = _count_request(args) if args.request else None
     options: dict[str, Any] = {
         "provider": args.provider,
         "variant": _variant(args.variant),
@@ -120,10 +111,27 @@ def run_cost(args: argparse.Namespace) -> int:
     known = result.status != "unknown_model"
     volume = _volume(args, options) if args.calls and known else None
     if args.json:
-        _print_json(result.to_dict() | ({"volume": volume.to_dict()} if volume else {}))
+        extra = {"volume": volume and volume.to_dict(), "request": counted and counted.to_dict()}
+        write_json(result.to_dict() | {name: value for name, value in extra.items() if value})
     else:
         print("\n".join([*_cost_lines(result), *(_volume_lines(volume) if volume else [])]))
+        if counted:
+            print(_count_line(counted))
     return 0 if known else 2
+
+
+def _count_request(args: argparse.Namespace) -> RequestCount:
+    """Count the request, and put its tokens and its model where the options have not said others."""
+    from ..estimators.request_count import count_request
+    from .requests import named_model, read_requests
+
+    requests = read_requests([args.request])
+    if len(requests) > 1:
+        raise TokengapError(f"{args.request}: one request is priced at a time; 'tokengap count --request' takes many")
+    args.model = args.model or named_model(requests)
+    counted = count_request(requests[0].body, args.model)
+    args.input_tokens = str(counted.tokens)
+    return counted
 
 
 def run_prices(args: argparse.Namespace) -> int:
@@ -140,7 +148,7 @@ def run_prices(args: argparse.Namespace) -> int:
         files = [{"name": layer.name, "path": layer.path, "sha256": layer.sha256} for layer in book.layers]
         source = {"table": table.name, "version": table.version, "sha256": table.sha256, "files": files}
         found = {"prices": [row.to_dict() for row in rows]} if listed else {"providers": count_models(book)}
-        _print_json({**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source})
+        write_json({**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source})
     elif listed:
         print("\n".join(map(_price_line, rows)), end="\n" if rows else "")
     else:
@@ -150,69 +158,22 @@ def run_prices(args: argparse.Namespace) -> int:
     return 0
 
 
-def load(args: argparse.Namespace) -> PriceBook:
-    """The book that the options of a command name."""
-    from ..estimators.price_book import load_book
-    from ..estimators.price_config import find_project
-
-    project = Path(args.config) if args.config else None if args.no_config else find_project(Path.cwd())
-    organisation = Path(args.organisation_prices) if args.organisation_prices else None
-    return load_book(project, organisation, Path(args.price_data) if args.price_data else None)
-
-
-def read_json(name: str) -> object:
-    """Read a JSON file, or stdin for ``-``; duplicate keys and numbers that are none are refused."""
-    import json
-
-    from ..estimators.price_data import read_bytes
-
-    data = sys.stdin.buffer.read() if name == "-" else read_bytes(Path(name))
-    where = "stdin" if name == "-" else name
-    try:
-        return json.loads(data, object_pairs_hook=_unique, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise TokengapError(f"{where}: not JSON: {error}") from None
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one of the two commands by itself."""
-    parser = argparse.ArgumentParser(prog="tokengap")
-    add_parsers(parser.add_subparsers(required=True, metavar="COMMAND"))
-    args = parser.parse_args(argv)
-    try:
-        return int(args.run(args))
-    except TokengapError as error:
-        print(f"tokengap: {error}", file=sys.stderr)
-        return 2
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key!r} is there twice")
-        found[key] = value
-    return found
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
 def _refuse_conflicts(args: argparse.Namespace) -> None:
     counts = [name for name in COUNTS if getattr(args, name) is not None]
+    if args.request and (args.usage or args.input_tokens is not None):
+        raise TokengapError("--request has the input already: leave out --input-tokens and --usage")
     if args.usage and (counts or args.calls):
         raise TokengapError("--usage has the counts already: leave out the options that give them")
     if args.usage_format and not args.usage:
         raise TokengapError("--usage-format says whose the object of --usage is; give that too")
-    if not args.usage and not counts:
-        raise TokengapError("nothing to price: give --input-tokens and --output-tokens, or --usage FILE")
+    if not args.usage and not counts and not args.request:
+        raise TokengapError("nothing to price: give --input-tokens and --output-tokens, --request FILE or --usage FILE")
     if not args.calls and (args.cached_share or args.words):
         raise TokengapError("--cached-share and --words are for a month of calls: give --calls too")
     if args.calls and any(name not in ("input_tokens", "output_tokens") for name in counts):
         raise TokengapError("with --calls the cached part is given as --cached-share")
-    if args.calls and args.input_tokens is None:
-        raise TokengapError("--calls needs --input-tokens")
+    if args.calls and args.input_tokens is None and not args.request:
+        raise TokengapError("--calls needs --input-tokens or --request")
 
 
 def _variant(names: list[str] | None) -> str | None:
@@ -268,12 +229,6 @@ def _volume(args: argparse.Namespace, options: dict[str, Any]) -> VolumeEstimate
     )
 
 
-def _print_json(value: object) -> None:
-    import json
-
-    print(json.dumps(value, indent=2, ensure_ascii=False))
-
-
 def _cost_lines(result: CostResult) -> list[str]:
     from ..estimators.price import Money, display, plain
 
@@ -294,6 +249,12 @@ def _cost_lines(result: CostResult) -> list[str]:
     lines += [f"rule: {result.rule}"] if result.tier or (result.rule or "").startswith("input") else []
     lines += [f"note: {warning}" for warning in result.warnings]
     return lines
+
+
+def _count_line(counted: RequestCount) -> str:
+    interval = "" if counted.interval is None else f", between {counted.interval[0]:,} and {counted.interval[1]:,}"
+    left_out = f"; not counted: {', '.join(counted.not_counted)}" if counted.not_counted else ""
+    return f"request: {counted.tokens:,} input tokens ({counted.tokenizer}, {counted.kind}{interval}){left_out}"
 
 
 def _volume_lines(volume: VolumeEstimate) -> list[str]:

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..estimators.counting import UNITS, ChatRequest, Text, count
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
 from .inputs import STDIN, Found, Skipped, find_files, read_texts
+from .price_options import add_book, load
 from .progress import watched
 from .reports import write_counts, write_json, write_report_json, write_warnings
 
@@ -94,13 +95,14 @@ def add_inputs(parser: Parser) -> None:
     parser.add_argument(
         "--as", dest="unit", choices=UNITS, default="input", help="price the tokens as this (default: %(default)s)"
     )
+    add_book(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _count(args: argparse.Namespace) -> int:
     skipped: list[Skipped] = []
     texts, counters = texts_of(args, skipped)
-    report = count(texts, counters, price=args.price, unit=args.unit)
+    report = count(texts, counters, price=args.price, unit=args.unit, **book_of(args, counters))
     if args.json:
         write_report_json(report, skipped)
     elif args.quiet:
@@ -120,6 +122,15 @@ def _counters(args: argparse.Namespace) -> int:
         rows = [(entry.form, entry.kind, entry.summary) for entry in listing()]
         write_table(("counter", "kind", "what it is"), rows, text=3)
     return 0
+
+
+def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
+    """The book and the time that price the counters; none is read where none is needed."""
+    if args.price or not any(counter.startswith("model:") for counter in counters):
+        return {}
+    from ..estimators.as_of import parse_as_of
+
+    return {"book": load(args), "as_of": parse_as_of(args.as_of).time}
 
 
 def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:

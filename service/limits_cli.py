@@ -15,8 +15,9 @@ from .reports import warn, write_json
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from ..estimators.cut import AnswerCut, Cut
+    from ..estimators.cutting import AnswerCut, Cut
     from ..estimators.limits import Fit
+    from ..estimators.request_count import RequestCount
     from ..tokenizers.counter import Count, Counter
 
 DOES_NOT_FIT = 1
@@ -40,7 +41,8 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
         description="Say whether a text fits a model, with room for its answer. Exit code 1 where it does not.",
         epilog=_FIT_EXAMPLES,
     )
-    fits.add_argument("path", metavar="FILE", nargs="?", default=STDIN, help="the text; - is standard input (default)")
+    fits.add_argument("path", metavar="FILE", nargs="?", help="the text; - is standard input (default)")
+    fits.add_argument("--request", metavar="FILE", help="a whole request as JSON, instead of a text")
     fits.add_argument("-m", "--model", required=True, metavar="NAME", help="the model")
     fits.add_argument("-c", "--counter", metavar="SPEC", help="count with this instead of the model's own encoding")
     fits.add_argument("--output-tokens", type=_tokens, metavar="N", help="the length of the answer to leave room for")
@@ -79,10 +81,10 @@ def run_fit(args: argparse.Namespace) -> int:
 
     limits = find_limits(args.model)
     counter = _counter_of(args.model, args.counter)
-    count = counter.count(read_text(args.path))
+    count = _count_request(args) if args.request else counter.count(read_text(args.path or STDIN))
     expected, answer = args.output_tokens, None
     if args.answer is not None:
-        from ..estimators.cut import cut_answer
+        from ..estimators.cutting import cut_answer
 
         sample = read_text(args.answer)
         expected = counter.count(sample).tokens if expected is None else expected
@@ -102,9 +104,18 @@ def run_fit(args: argparse.Namespace) -> int:
     return DOES_NOT_FIT if result.fits is False else 0
 
 
+def _count_request(args: argparse.Namespace) -> Count | RequestCount:
+    from ..estimators.request_count import count_request
+    from .json_files import read_json
+
+    if args.path:
+        raise TokengapError("give a text or --request, not both")
+    return count_request(read_json(args.request), args.model, args.counter)
+
+
 def run_cut(args: argparse.Namespace) -> int:
     """Print what is kept, byte for byte; what was cut goes to standard error."""
-    from ..estimators.cut import cut
+    from ..estimators.cutting import cut
 
     counter = get_counter(f"model:{args.model}" if args.model else args.counter or DEFAULT_COUNTER)
     result = cut(read_text(args.path), args.max_tokens, counter, from_end=args.from_end)
@@ -150,7 +161,7 @@ def _counter_of(model: str, spec: str | None) -> Counter:
         ) from None
 
 
-def _print_fit(result: Fit, count: Count, answer: AnswerCut | None) -> None:
+def _print_fit(result: Fit, count: Count | RequestCount, answer: AnswerCut | None) -> None:
     limits = result.limits
     verdict = {True: "fits", False: "does not fit", None: "not known whether it fits"}[result.fits]
     print(f"{limits.model}: {verdict}")

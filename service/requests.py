@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
 from ..estimators.counting import ChatRequest
 from ..tokenizers.errors import TokengapError
 from .inputs import STDIN, read_text
+from .json_files import parse_json
 
 
 def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
@@ -32,26 +32,14 @@ def _read(path: str) -> Iterator[ChatRequest]:
     name = "stdin" if path == STDIN else path
     text = read_text(path)
     try:
-        yield ChatRequest(name, _parse(text))
+        yield ChatRequest(name, parse_json(text))
     except ValueError as whole:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         for number, line in lines:
             try:
-                yield ChatRequest(f"{name}:{number}", _parse(line))
+                yield ChatRequest(f"{name}:{number}", parse_json(line))
             except ValueError as error:
                 also = f", nor is line {number} ({error})" if len(lines) > 1 else ""
                 raise TokengapError(f"{name}: not JSON ({whole}){also}") from None
         if not lines:
             raise TokengapError(f"{name}: empty, not a request") from None
-
-
-def _parse(text: str) -> object:
-    try:
-        value: object = json.loads(text, parse_constant=_refuse)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON value")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Plain
 
-from ..estimators.counting import Report, bytes_per_token, per_word
+from ..estimators.counting import UNITS, Report, bytes_per_token, per_word
 from ..estimators.gap import Gap, reason
 from ..estimators.price import Money, display
 
@@ -75,7 +75,7 @@ def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
 
 def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
     if price := report.prices.get(gap.reference):
-        rates = ", ".join(f"{unit} {amount:f}" for unit, amount in price.per_million.items())
+        rates = ", ".join(f"{unit} {price.per_million[unit]:f}" for unit in UNITS if unit in price.per_million)
         source = price.source
         where = f"{source.table} {source.version}: {source.provider} {source.model}, {source.as_of}"
         yield f"Price per million tokens: {rates} {price.currency} ({where if source.version else source.table})."

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tokengap.service.cost_cli import main
+from tokengap.service.cli import main
 
 NOON = "2026-11-30T12:00:00Z"
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -109,7 +109,7 @@ def test_usage_from_a_file_and_from_stdin(nowhere: Path, capsys: Capture) -> Non
     (nowhere / "usage.json").write_text(json.dumps(usage))
     result = answer(capsys, "cost", "--usage", "usage.json", "--as-of", NOON)
     assert result["total"] == {"amount": "0.02", "currency": "USD"}
-    program = [sys.executable, "-c", "import sys; from tokengap.service.cost_cli import main; sys.exit(main())"]
+    program = [sys.executable, "-c", "import sys; from tokengap.service.cli import main; sys.exit(main())"]
     done = subprocess.run(
         [*program, "cost", "--usage", "-", "--as-of", NOON, "--json"],
         input=json.dumps(usage).encode(),
@@ -178,7 +178,7 @@ def test_people_see_every_amount(capsys: Capture) -> None:
         (("--input-tokens", "5", "--price", "nan USD"), "bad price"),
         (("--model", "gpt-4o", "--input-tokens", "5", "--as-of", "soon"), "bad time 'soon'"),
         (("--model", "gpt-4o", "--input-tokens", "5", "--exchange-rate", "0.9"), "bad exchange rate"),
-        (("--model", "gpt-4o", "--usage", "none.json"), "cannot read none.json"),
+        (("--model", "gpt-4o", "--usage", "none.json"), "none.json: No such file"),
         (("--model", "gpt-4o", "--usage", "none.json", "--input-tokens", "5"), "--usage has the counts already"),
         (("--model", "gpt-4o", "--input-tokens", "5", "--usage-format", "gemini"), "--usage-format"),
         (("--model", "gpt-4o", "--input-tokens", "5", "--words", "4"), "give --calls too"),
@@ -201,14 +201,14 @@ def test_what_is_wrong_is_one_line_and_exit_2(args: tuple[str, ...], message: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"prompt_tokens": NaN}', "NaN is not a number"),
+        ('{"prompt_tokens": NaN}', "NaN is no JSON value"),
         ('{"prompt_tokens": 1, "prompt_tokens": 2}', "there twice"),
         ('{"prompt_tokens": -1}', "usage.prompt_tokens is -1"),
         ('{"prompt_tokens": 1.5}', "usage.prompt_tokens is 1.5"),
         ("{", "not JSON"),
         ("[]", "an object is needed"),
         ("[" * 100_000, "not JSON"),
-        ("\udcff", "not JSON"),
+        ("\udcff", "not UTF-8 text"),
     ],
 )
 def test_a_usage_file_that_is_wrong(text: str, message: str, nowhere: Path, capsys: Capture) -> None:
@@ -229,7 +229,16 @@ def test_prices(capsys: Capture) -> None:
 
 def test_help_is_there(capsys: Capture) -> None:
     for command in ("cost", "prices"):
-        with pytest.raises(SystemExit) as stop:
-            main([command, "--help"])
-        assert stop.value.code == 0
+        assert main([command, "--help"]) == 0
         assert "--as-of" in capsys.readouterr().out
+
+
+def test_a_request_is_counted_and_priced(nowhere: Path, capsys: Capture) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello, how are you?"}]}
+    (nowhere / "r.json").write_text(json.dumps(body))
+    result = answer(capsys, "cost", "--request", "r.json", "--output-tokens", "100", "--as-of", NOON)
+    assert result["total"] == {"amount": "0.0010325", "currency": "USD"}
+    assert (result["request"]["tokens"], result["request"]["kind"]) == (13, "reconstructed")
+    month = answer(capsys, "cost", "--request", "r.json", "--output-tokens", "10/100/200", "--calls", "1000")
+    assert month["volume"]["cost"]["typical"]["amount"] == "1.0325"
+    assert "--request has the input" in refusal(capsys, "cost", "--request", "r.json", "--input-tokens", "5")

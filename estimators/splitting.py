@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..tokenizers.counter import Counter, Tokenizer
 from ..tokenizers.errors import TokengapError
-from .cut import not_negative, tokenizer_of, whole_text
+from .cutting import not_negative, tokenizer_of, whole_text
 from .recount import Pieces
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tokengap.estimators.split import split
+from tokengap.estimators.splitting import split
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
 

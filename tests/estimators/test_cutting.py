@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tokengap.estimators.cut import BLOCK, count_until, cut, cut_answer
-from tokengap.estimators.split import split
+from tokengap.estimators.cutting import BLOCK, count_until, cut, cut_answer
+from tokengap.estimators.splitting import split
 from tokengap.tokenizers.counter import Count, Tokenizer
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
