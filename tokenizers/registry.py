@@ -25,6 +25,7 @@ Provider = Callable[[str], Counter]
 
 _TIKTOKEN = "tokengap.tokenizers.tiktoken_encodings:from_spec"
 _NAIVE = "tokengap.tokenizers.words:from_spec"
+_BPE = "tokengap.tokenizers.bpe:from_spec"
 _MODELS = "tokengap.tokenizers.models:from_spec"
 
 
@@ -50,6 +51,7 @@ BUILT_IN: Mapping[str, Listed] = {
         Listed("r50k_base", "r50k_base", "exact", "GPT-2 and GPT-3", _TIKTOKEN),
         Listed("gpt2", "gpt2", "exact", "another name of r50k_base", _TIKTOKEN),
         Listed("model", "model:NAME", "as its encoding", "the encoding a model uses", _MODELS),
+        Listed("bpe", "bpe:PATH", "exact", "a tokenizer of your own, from 'tokengap bpe train'", _BPE),
         Listed("words", "words:FACTOR", "heuristic", "str.split() words x a decimal or fraction (default 1)", _NAIVE),
         Listed("chars", "chars:SIZE", "heuristic", "code points / a decimal or fraction (default 4)", _NAIVE),
         Listed("bytes", "bytes", "heuristic", "UTF-8 bytes, which no byte-level encoding exceeds", _NAIVE),
