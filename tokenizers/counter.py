@@ -17,6 +17,7 @@ thumb without one.
 WARNINGS: dict[str, str] = {
     "uncalibrated": "no measured error stands behind this estimate, so it has no interval",
     "lone_surrogate": "a lone surrogate is not a character; it was counted as U+FFFD",
+    "unknown_characters": "characters outside the tokenizer's alphabet; each was counted as one unknown token",
     "assumed_tokenizer": "this model's own tokenizer is not published or not included; another was assumed",
     "not_counted": "parts of the request are not in the count; not_counted names them",
     "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted",

@@ -7,6 +7,7 @@ Other packages register theirs under the entry-point group ``tokengap.counters``
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -59,7 +60,6 @@ BUILT_IN: Mapping[str, Listed] = {
 }
 
 
-@lru_cache(maxsize=256)  # bounded, since a server is asked for any spec; encodings are kept elsewhere
 def get_counter(spec: str) -> Counter:
     """Return the counter a spec names.
 
@@ -68,6 +68,21 @@ def get_counter(spec: str) -> Counter:
 
     Raises UnknownNameError for a name nobody registered, TokengapError for one whose rest is wrong.
     """
+    name, _, argument = spec.partition(":")
+    return _build(spec, _version(argument) if name == "bpe" else None)
+
+
+def _version(path: str) -> tuple[int, int] | None:
+    """Tells an artefact that was written anew from the one that is kept."""
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return state.st_mtime_ns, state.st_size
+
+
+@lru_cache(maxsize=256)  # bounded, since a server is asked for any spec; encodings are kept elsewhere
+def _build(spec: str, version: tuple[int, int] | None) -> Counter:
     name = spec.partition(":")[0]
     if name in BUILT_IN:
         return _provider(BUILT_IN[name].provider)(spec)

@@ -62,7 +62,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]
 
 def _forget() -> None:
     registry.plugins.cache_clear()
-    registry.get_counter.cache_clear()
+    registry._build.cache_clear()
 
 
 @pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in ("model", "bpe")])
@@ -144,3 +144,14 @@ def test_a_plugin_that_misbehaves_is_one_clear_error(install: object, attribute:
 def test_an_encoding_takes_no_argument(spec: str) -> None:
     with pytest.raises(TokengapError, match="takes no argument"):
         get_counter(spec)
+
+
+def test_an_artefact_written_anew_is_read_anew(tmp_path: Path) -> None:
+    from tokengap.tokenizers.bpe import save, train
+
+    path = tmp_path / "t.bpe"
+    counts = []
+    for merges in (0, 2):
+        save(train(["aaaa"], merges=merges), path)
+        counts.append(get_counter(f"bpe:{path}").count("aaaa").tokens)
+    assert counts == [4, 1]
