@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..tokenizers.counter import WARNINGS as COUNT_WARNINGS
 from ..tokenizers.counter import Count
@@ -26,16 +25,14 @@ WARNINGS = COUNT_WARNINGS | {"unpriced": "no price is known for this; --price gi
 _MODEL = "model:"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A text and the name it is reported under: a path, or where it came from."""
 
     source: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(NamedTuple):
     """A whole request, as JSON read it, and the name it is reported under; counted by ``request_count``."""
 
     source: str
@@ -46,8 +43,7 @@ Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Text | ChatRequest]
 """One text, texts by name, or any number of texts and requests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One text or request under one counter.
 
     ``counter`` is the spec asked for, ``count.tokenizer`` what answered. ``request`` has what there is
@@ -56,7 +52,7 @@ class Row:
 
     source: str
     counter: str
-    count: Count
+    count: Count  # type: ignore[assignment]  # not tuple's method of that name, which nobody needs of a row
     size: TextSize
     price: Price | None
     unit: str
@@ -78,8 +74,7 @@ class Row:
         return self.count.warnings + (("unpriced",) if unpriced else ())
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+class Total(NamedTuple):
     """All texts under one counter. ``exact_cost`` is ``None`` unless every text has a price."""
 
     counter: str
@@ -93,8 +88,7 @@ class Total:
         return _money(self.exact_cost, self.currency)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """Every text under every counter, the totals, the prices used, and for a comparison the gap."""
 
     results: tuple[Row, ...]
@@ -234,8 +228,9 @@ def _model_price(spec: str, book: PriceBook | None, as_of: datetime | None) -> P
 
 def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
     if isinstance(texts, str):
-        yield Text("text", texts)
-        return
+        texts = Text("text", texts)
+    if isinstance(texts, Text | ChatRequest):
+        texts = (texts,)
     if not isinstance(texts, Iterable) or isinstance(texts, (bytes, bytearray)):
         raise TokengapError(f"texts must be str, not {type(texts).__name__}")
     pairs = texts.items() if isinstance(texts, Mapping) else ((f"text:{n}", text) for n, text in enumerate(texts, 1))

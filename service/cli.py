@@ -99,10 +99,11 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(prog="tokengap", metavar="COMMAND", required=True, parser_class=Parser)
-    for module, names in MODULES.items():
-        if argv and argv[0] in names:
-            import_module(f".{module}", __package__).add_parsers(commands)
-        else:
+    asked = next((module for module, names in MODULES.items() if argv and argv[0] in names), None)
+    if asked:
+        import_module(f".{asked}", __package__).add_parsers(commands)
+    else:
+        for names in MODULES.values():
             for name, summary in names.items():
                 commands.add_parser(name, help=summary)
     args, rest = parser.parse_known_args(argv)

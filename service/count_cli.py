@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +114,7 @@ def _count(args: argparse.Namespace) -> int:
 
 def _counters(args: argparse.Namespace) -> int:
     if args.json:
-        write_json({"counters": [asdict(entry) for entry in listing()]})
+        write_json({"counters": [entry._asdict() for entry in listing()]})
     else:
         from .tables import write_table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..estimators.counting import Text
 from ..tokenizers.errors import TokengapError
@@ -20,16 +20,14 @@ class NotTextError(TokengapError):
     """A file whose bytes are not UTF-8 text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A file to read. ``named``: the user wrote its very name, so it must be text."""
 
     path: str
     named: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A file that a directory or glob brought up and that is no text, and why not."""
 
     source: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from ..estimators.counting import WARNINGS, Report, Row, Total
 from .inputs import Skipped
@@ -24,7 +23,7 @@ def write_report_json(report: Report, skipped: Sequence[Skipped]) -> None:
     """The JSON every door answers with, and which files were no text."""
     from ..estimators.contract import report_json
 
-    write_json(report_json(report) | {"skipped": [asdict(file) for file in skipped]})
+    write_json(report_json(report) | {"skipped": [file._asdict() for file in skipped]})
 
 
 def write_counts(report: Report) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 Kind = Literal["exact", "reconstructed", "calibrated", "heuristic"]
 """How good a count is, best first.
@@ -24,8 +23,7 @@ WARNINGS: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """How many tokens one text is, under which tokenizer, and how good that number is.
 
     ``estimate`` is the exact rational value of a rule of thumb, of which ``tokens`` is the ceiling;

@@ -7,9 +7,9 @@ MIT); the rank files are OpenAI's own, compressed. A test compares each with the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from .errors import TokengapError
 
@@ -42,16 +42,14 @@ _HARMONY_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class Ranks(NamedTuple):
     """A rank file: its name in ``data/`` without the endings, and the sha256 of its plain text."""
 
     name: str
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(NamedTuple):
     """A byte-level BPE that its maker published: everything that decides which ids a text gets."""
 
     name: str

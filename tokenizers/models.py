@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -51,7 +51,7 @@ class ModelCounter:
         count = self.counter.count(text)
         if self.model.published:
             return count
-        return replace(count, kind="heuristic", warnings=("assumed_tokenizer", "uncalibrated", *count.warnings))
+        return count._replace(kind="heuristic", warnings=("assumed_tokenizer", "uncalibrated", *count.warnings))
 
 
 def from_spec(spec: str) -> ModelCounter:

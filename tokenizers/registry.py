@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import cast
+from typing import NamedTuple, cast
 
 from .counter import Count, Counter
 from .errors import TokengapError, unknown_name
@@ -30,8 +29,7 @@ _BPE = "tokengap.tokenizers.bpe:from_spec"
 _MODELS = "tokengap.tokenizers.models:from_spec"
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """A registered counter as it is listed: its name, how a spec is written, how good it is, what it is."""
 
     name: str

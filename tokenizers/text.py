@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -14,8 +14,7 @@ r"""Unicode's White_Space property, which is what ``\s`` means in the published 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class TextSize:
+class TextSize(NamedTuple):
     """A text in the three units that need no tokenizer: ``str.split()`` words, code points, UTF-8 bytes."""
 
     words: int

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import ceil
@@ -19,21 +18,21 @@ from .text import TextSize, measure, well_formed
 _NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?|[0-9]{1,12}/[0-9]{1,12}")
 
 
-@dataclass(frozen=True, slots=True)
 class NaiveCounter:
     """A rule of thumb over the size of a text. ``rule`` says it in words, for the fingerprint."""
 
-    name: str
-    rule: str
-    estimate: Callable[[TextSize], Fraction]
+    def __init__(self, name: str, rule: str, estimate: Callable[[TextSize], Fraction]) -> None:
+        self.name = name
+        self._fingerprint = f"sha256:{sha256(rule.encode()).hexdigest()}"
+        self._estimate = estimate
 
     def count(self, text: str) -> Count:
         text, repaired = well_formed(text)
-        estimate = self.estimate(measure(text))
+        estimate = self._estimate(measure(text))
         return Count(
             tokens=ceil(estimate),
             tokenizer=self.name,
-            fingerprint=f"sha256:{sha256(self.rule.encode()).hexdigest()}",
+            fingerprint=self._fingerprint,
             kind="heuristic",
             estimate=estimate,
             warnings=("uncalibrated", "lone_surrogate") if repaired else ("uncalibrated",),
