@@ -40,6 +40,21 @@ def shared_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def program() -> Callable[[str], str]:
+    """Find a program of the operating system; without it such tests are skipped, in CI they fail."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name)
+        if path is None and os.environ.get("TOKENGAP_SYSTEM") == "required":
+            pytest.fail(f"{name} is required, and is not installed")
+        if path is None:
+            pytest.skip(f"{name} is not installed")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def shared_json(shared_dir: Path) -> Callable[[str], Any]:
     """Read a JSON file of that folder."""
 

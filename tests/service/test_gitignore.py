@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,10 +39,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.mark.system
-def test_as_git_lists_it(repository: Path) -> None:
-    git = shutil.which("git")
-    if git is None:
-        pytest.skip("git is not installed")
+def test_as_git_lists_it(repository: Path, program: Callable[[str], str]) -> None:
+    git = program("git")
     subprocess.run([git, "init", "--quiet", str(repository)], check=True)
     (repository / ".git" / "info" / "exclude").write_text(".hidden\n")
     listed = subprocess.run(
