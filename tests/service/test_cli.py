@@ -335,11 +335,19 @@ def test_streams_that_are_closed(redirect: str) -> None:
     assert done.returncode in (0, 2)
 
 
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background is started deaf to it
+
+
 def test_interrupt() -> None:
     process = subprocess.Popen(
-        [PROGRAM, "count"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [PROGRAM, "count"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_heed_interrupts,
     )
-    time.sleep(1)
+    time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out, error) == (130, b"", b"tokengap: error: interrupted\n")
