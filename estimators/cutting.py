@@ -206,6 +206,8 @@ def _blocks(
 def _block_end(tokenizer: Tokenizer, text: str) -> int | None:
     """The last place in a block where counts add up, as the tokens on both sides of it confirm."""
     near = 2 * tokenizer.longest_token
+    if not tokenizer.splits_as_published:
+        return None
     for at in range(len(text) - near, near, -1):
         if is_boundary(text, at):
             left, right = text[at - near : at], text[at : at + near]
@@ -215,14 +217,14 @@ def _block_end(tokenizer: Tokenizer, text: str) -> int | None:
 
 
 def tokenizer_of(counter: Counter) -> Tokenizer:
-    """The tokens behind a counter; a rule of thumb has none, and is refused."""
+    """The tokens behind a counter; one without tokens that join to the text is refused."""
     if isinstance(counter, ModelCounter):
         return tokenizer_of(counter.counter)
     if isinstance(counter, Tokenizer):
         return counter
     raise TokengapError(
-        f"the counter {counter.name!r} cannot cut a text: it estimates from the text's size and has no tokens "
-        "to cut at; use an encoding such as o200k_base"
+        f"the counter {counter.name!r} cannot cut a text: it has no tokens that join to the text; "
+        "use an encoding such as o200k_base"
     )
 
 

@@ -74,6 +74,8 @@ class Prefixes:
 
     def count(self, end: int) -> int:
         """How many tokens ``text[:end]`` has."""
+        if not self._tokenizer.splits_as_published:
+            return len(self._tokenizer.pieces(self._text[:end]))
         start, agree = self._start(end)
         local = self._tokenizer.pieces(self._text[start:end])
         before = self._known.index[start]
@@ -107,6 +109,8 @@ class Suffixes:
 
     def count(self, start: int) -> int:
         """How many tokens ``text[start:]`` has."""
+        if not self._tokenizer.splits_as_published:
+            return len(self._tokenizer.pieces(self._text[start:]))
         known, text = self._known, self._text
         target = start + 2 * self._reach  # far enough on for the last token before it to be a known one
         for end in range(target, min(target + LOOK, len(text))):

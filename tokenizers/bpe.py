@@ -188,9 +188,27 @@ class BpeCounter:
         )
 
 
+class BpePieces(BpeCounter):
+    """The same for a tokenizer whose tokens join to the text: it can show them, and texts can be cut by them."""
+
+    @property
+    def splits_as_published(self) -> bool:
+        return self.tokenizer.artefact.pretokenizer.name in ("gpt2", "cl100k", "o200k")
+
+    @property
+    def longest_token(self) -> int:
+        return self.tokenizer.longest_token
+
+    def pieces(self, text: str) -> list[bytes]:
+        """The bytes of each token: joined, the UTF-8 of the text."""
+        return [self.tokenizer.token_bytes(number) for number in self.tokenizer.encode(text)]
+
+
 def from_spec(spec: str) -> BpeCounter:
     """Build the counter of ``bpe:PATH``."""
     path = spec.partition(":")[2]
     if not path:
         raise TokengapError("the counter 'bpe' needs the file of a trained tokenizer, such as bpe:town.bpe")
-    return BpeCounter(spec, load(path))
+    tokenizer = load(path)
+    lossless = tokenizer.artefact.alphabet == "bytes" and not tokenizer.artefact.pretokenizer.lossy
+    return (BpePieces if lossless else BpeCounter)(spec, tokenizer)

@@ -133,6 +133,11 @@ class BpeTokenizer:
             raise TokengapError(f"there is no token with the id {number}; the highest id is {highest}") from None
 
     @cached_property
+    def longest_token(self) -> int:
+        """The bytes of the longest token; special tokens never occur in a text."""
+        return max(map(len, self.artefact.vocabulary.values()))
+
+    @cached_property
     def _tokens(self) -> dict[int, bytes]:
         tokens = dict(self.artefact.vocabulary)
         if self.artefact.unknown_id is not None:

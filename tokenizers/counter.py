@@ -56,9 +56,14 @@ class Tokenizer(Counter, Protocol):
 
     ``pieces`` gives the bytes of each token, in order: joined they are the text in UTF-8, and
     ``count(text).tokens`` is their number. ``longest_token`` is that of the vocabulary, in bytes.
+    ``splits_as_published``: texts are split by the rule of a published encoding, so that it is known
+    where counts add up.
     """
 
     @property
     def longest_token(self) -> int: ...
+
+    @property
+    def splits_as_published(self) -> bool: ...
 
     def pieces(self, text: str) -> list[bytes]: ...

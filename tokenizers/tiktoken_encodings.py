@@ -43,6 +43,10 @@ class TiktokenCounter:
         )
 
     @property
+    def splits_as_published(self) -> bool:
+        return True
+
+    @property
     def longest_token(self) -> int:
         """The bytes of the longest token; special tokens never occur in a text."""
         return _longest_token(self.name)

@@ -1,14 +1,16 @@
 """Cutting, splitting and counting up to a limit."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tokengap.estimators.cutting import BLOCK, count_until, cut, cut_answer
+from tokengap.estimators.cutting import BLOCK, count_until, cut, cut_answer, tokenizer_of
 from tokengap.estimators.splitting import split
-from tokengap.tokenizers.counter import Count, Tokenizer
+from tokengap.tokenizers import bpe
+from tokengap.tokenizers.counter import Count, Counter, Tokenizer
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
 from tokengap.tokenizers.tiktoken_encodings import TiktokenCounter
@@ -113,7 +115,7 @@ def test_a_model_cuts_with_its_encoding_and_says_what_is_assumed() -> None:
 @pytest.mark.parametrize("function", [cut, split, cut_answer])
 @pytest.mark.parametrize("spec", ["words", "chars:4", "bytes"])
 def test_a_counter_without_tokens_is_refused(spec: str, function: Callable[..., object]) -> None:
-    with pytest.raises(TokengapError, match="has no tokens to cut at; use an encoding such as o200k_base"):
+    with pytest.raises(TokengapError, match="has no tokens that join to the text; use an encoding such as o200k_base"):
         function("some text", 3, get_counter(spec))
 
 
@@ -128,7 +130,7 @@ def test_bad_limits_and_texts_are_refused(function: Callable[..., object]) -> No
 class EvenLengthsPair:
     """A tokenizer that is not local: texts of even length are read two characters at a time."""
 
-    name, longest_token = "pairs", 2
+    name, longest_token, splits_as_published = "pairs", 2, True
 
     def pieces(self, text: str) -> list[bytes]:
         step = 1 if len(text) % 2 else 2
@@ -142,6 +144,36 @@ class EvenLengthsPair:
 @pytest.mark.parametrize("limit", range(0, 30, 3))
 def test_a_tokenizer_that_is_not_local_is_recounted_in_full(limit: int, from_end: bool) -> None:
     assert_longest("abcdefghijk " * 4, limit, EvenLengthsPair(), from_end)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Counter]:
+    """Counters of tokenizers trained by different split rules."""
+
+    def make(**options: Any) -> Counter:
+        path = tmp_path_factory.mktemp("bpe") / "t.bpe"
+        corpus = ["the library lends books, the readers read the books the library has\n\n" * 3, "a-b--c" * 9]
+        bpe.save(bpe.train(corpus, merges=60, **options), path)
+        return get_counter(f"bpe:{path}")
+
+    return make
+
+
+@pytest.mark.parametrize("rule", ["none", "workbook", "gpt2", "o200k"])
+@pytest.mark.parametrize("from_end", [False, True])
+def test_a_trained_tokenizer_cuts_by_its_own_rule(trained: Callable[..., Counter], rule: str, from_end: bool) -> None:
+    tokenizer = tokenizer_of(trained(pretokenizer=rule))
+    text = "the readers read--the books, a-b the library 日本 lends\n\n" * 3
+    for limit in range(0, 60, 7):
+        assert_longest(text, limit, tokenizer, from_end)
+    assert count_until(text * 3000, 50, tokenizer).at_least
+    assert "".join(chunk.text[chunk.overlap :] for chunk in split(text, 9, tokenizer, overlap=2)) == text
+
+
+@pytest.mark.parametrize("options", [{"pretokenizer": "words"}, {"alphabet": "characters"}])
+def test_a_lossy_tokenizer_is_refused(trained: Callable[..., Counter], options: dict[str, str]) -> None:
+    with pytest.raises(TokengapError, match="has no tokens that join to the text"):
+        cut("the books", 1, trained(**options))
 
 
 @given(text=texts | runs_text, limit=st.integers(0, 200))

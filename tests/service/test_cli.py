@@ -345,7 +345,7 @@ def test_interrupt() -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=_heed_interrupts,
+        preexec_fn=_heed_interrupts,  # noqa: PLW1509 - the tests start no threads
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
