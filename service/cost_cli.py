@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
@@ -29,6 +30,10 @@ COUNTS = {
     "reasoning_tokens": "reasoning",
 }
 """Options that give a count, and the field of Usage each is for."""
+
+_PRICED_TIERS = ("flex", "priority")
+_STANDARD_TIERS = ("auto", "default", "standard", "standard_only")
+"""What a request may name as its service_tier: at a price of its own, or at the standard one."""
 
 PER = {1_000_000: "1M", 1_000: "1K"}
 """How a rate's unit is written, as in price files."""
@@ -99,8 +104,8 @@ def run_cost(args: argparse.Namespace) -> int:
         "provider": args.provider,
         "variant": _variant(args.variant),
         "as_of": args.as_of,
-        "price": parse_price(args.price) if args.price else None,
-        "book": None if args.price else load(args),
+        "price": None if args.price is None else parse_price(args.price),
+        "book": None if args.price is not None else load(args),
     }
     rate = parse_exchange_rate(args.exchange_rate) if args.exchange_rate else None
     if args.usage:
@@ -108,6 +113,9 @@ def run_cost(args: argparse.Namespace) -> int:
         result = price_report(report, args.model, format=args.usage_format, exchange_rate=rate, **options)
     else:
         result = price_usage(_usage(args), args.model, exchange_rate=rate, **options)
+    if counted and counted.not_counted:
+        left_out = f"not_counted: the input is at least this, without {', '.join(counted.not_counted)}"
+        result = replace(result, warnings=(*result.warnings, left_out))
     known = result.status != "unknown_model"
     volume = _volume(args, options) if args.calls and known else None
     if args.json:
@@ -123,9 +131,14 @@ def run_cost(args: argparse.Namespace) -> int:
 def _count_request(args: argparse.Namespace) -> RequestCount:
     """Count the request, and put its tokens and its model where the options have not said others."""
     from ..estimators.request_count import count_request
-    from .requests import named_model, read_requests
+    from .requests import named_model, read_requests, setting
 
     requests = read_requests([args.request])
+    tier = setting(requests[0], "service_tier")
+    if args.variant is None and tier not in (*_STANDARD_TIERS, None):
+        if tier not in _PRICED_TIERS:
+            raise TokengapError(f"{args.request}: service_tier {tier!r} has no known price; say --variant")
+        args.variant = [tier]
     if len(requests) > 1:
         raise TokengapError(f"{args.request}: one request is priced at a time; 'tokengap count --request' takes many")
     args.model = args.model or named_model(requests)

@@ -20,12 +20,22 @@ def named_model(requests: Sequence[ChatRequest]) -> str | None:
 
     Raises TokengapError where they name several: which of them is meant must be said.
     """
-    named = dict.fromkeys(
-        model for r in requests if isinstance(r.body, dict) and isinstance(model := r.body.get("model"), str)
-    )
+    named = dict.fromkeys(model for request in requests if isinstance(model := setting(request, "model"), str))
     if len(named) > 1:
         raise TokengapError(f"the requests name several models ({', '.join(named)}): choose one with --model")
     return next(iter(named), None)
+
+
+def setting(request: ChatRequest, key: str) -> object:
+    """What a request, or the one inside a line of a batch file, says of one of its settings."""
+    body = request.body
+    for _ in range(2):
+        if not isinstance(body, dict):
+            return None
+        if key in body:
+            return body[key]
+        body = body.get("body", body.get("params"))
+    return None
 
 
 def _read(path: str) -> Iterator[ChatRequest]:

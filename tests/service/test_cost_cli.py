@@ -242,3 +242,30 @@ def test_a_request_is_counted_and_priced(nowhere: Path, capsys: Capture) -> None
     month = answer(capsys, "cost", "--request", "r.json", "--output-tokens", "10/100/200", "--calls", "1000")
     assert month["volume"]["cost"]["typical"]["amount"] == "1.0325"
     assert "--request has the input" in refusal(capsys, "cost", "--request", "r.json", "--input-tokens", "5")
+
+
+def test_what_a_request_says_of_itself_is_heeded(nowhere: Path, capsys: Capture) -> None:
+    body: dict[str, Any] = {"model": "gpt-5", "messages": [{"role": "user", "content": "hi"}]}
+
+    def total(request: object, *options: str) -> str:
+        (nowhere / "r.json").write_text(json.dumps(request))
+        result = answer(capsys, "cost", "--request", "r.json", "--output-tokens", "1000", "--as-of", NOON, *options)
+        return str(result["total"]["amount"])
+
+    standard = total(body)
+    assert total({**body, "service_tier": "auto"}) == standard
+    assert total({**body, "service_tier": "flex"}) == total(body, "--variant", "flex") != standard
+    assert total({"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": body}) == standard
+    (nowhere / "r.json").write_text(json.dumps({**body, "service_tier": "scale"}))
+    assert "service_tier 'scale' has no known price" in refusal(capsys, "cost", "--request", "r.json")
+
+
+def test_a_request_that_is_not_wholly_counted_is_priced_with_a_warning(nowhere: Path, capsys: Capture) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "previous_response_id": "r1"}
+    (nowhere / "r.json").write_text(json.dumps(body))
+    result = answer(capsys, "cost", "--request", "r.json")
+    assert any("previous_response_id" in warning for warning in result["warnings"])
+
+
+def test_an_empty_price_is_refused(capsys: Capture, nowhere: Path) -> None:
+    assert "bad price ''" in refusal(capsys, "cost", "--model", "gpt-4o", "--price", "", "--input-tokens", "1")
