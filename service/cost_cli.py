@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..tokenizers.errors import TokengapError
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from .json_files import read_json
 from .price_options import add_book, load
 from .reports import write_json
@@ -99,7 +99,12 @@ def run_cost(args: argparse.Namespace) -> int:
     from ..estimators.price import parse_price
 
     _refuse_conflicts(args)
-    counted = _count_request(args) if args.request else None
+    uncounted: UnknownNameError | None = None
+    counted = None
+    try:
+        counted = _count_request(args) if args.request else None
+    except UnknownNameError as error:  # the price table may know the model, or have better suggestions
+        args.input_tokens, uncounted = "0", error
     options: dict[str, Any] = {
         "provider": args.provider,
         "variant": _variant(args.variant),
@@ -117,6 +122,8 @@ def run_cost(args: argparse.Namespace) -> int:
         left_out = f"not_counted: the input is at least this, without {', '.join(counted.not_counted)}"
         result = replace(result, warnings=(*result.warnings, left_out))
     known = result.status != "unknown_model"
+    if known and uncounted:
+        raise TokengapError(f"{uncounted}; or give --input-tokens") from uncounted
     volume = _volume(args, options) if args.calls and known else None
     if args.json:
         extra = {"volume": volume and volume.to_dict(), "request": counted and counted.to_dict()}

@@ -79,6 +79,7 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
 def run_fit(args: argparse.Namespace) -> int:
     """Exit code 0 where the text fits or nobody knows, 1 where it does not."""
     from ..estimators.limits import find_limits, fit
+    from ..estimators.request_count import RequestCount
 
     limits = find_limits(args.model)
     counter = _counter_of(args.model, args.counter)
@@ -95,8 +96,14 @@ def run_fit(args: argparse.Namespace) -> int:
         answer = None if room is None else cut_answer(sample, room, counter)
     result = fit(count.tokens, limits, expected or 0)
     if args.json:
-        of_text = {"tokenizer": count.tokenizer, "fingerprint": count.fingerprint, "kind": count.kind}
+        of_text: dict[str, object] = {
+            "tokenizer": count.tokenizer,
+            "fingerprint": count.fingerprint,
+            "kind": count.kind,
+        }
         warnings = [*count.warnings, *result.warnings]
+        if isinstance(count, RequestCount):
+            of_text |= {"interval": count.interval, "not_counted": count.not_counted}
         write_json(
             result.to_dict() | of_text | {"answer": answer and answer.to_dict(), "warnings": warnings},
         )

@@ -269,3 +269,12 @@ def test_a_request_that_is_not_wholly_counted_is_priced_with_a_warning(nowhere: 
 
 def test_an_empty_price_is_refused(capsys: Capture, nowhere: Path) -> None:
     assert "bad price ''" in refusal(capsys, "cost", "--model", "gpt-4o", "--price", "", "--input-tokens", "1")
+
+
+def test_an_unknown_model_of_a_request_has_its_json(nowhere: Path, capsys: Capture) -> None:
+    (nowhere / "r.json").write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}]}))
+    assert main(["cost", "--request", "r.json", "--model", "gpt-99", "--json"]) == 2
+    result = json.loads(capsys.readouterr().out)
+    assert (result["status"], result["total"]) == ("unknown_model", None)
+    assert result["suggestions"]
+    assert "--input-tokens" in refusal(capsys, "cost", "--request", "r.json", "--model", "github-copilot/gpt-4o")
