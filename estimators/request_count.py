@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from ..tokenizers.counter import Counter, Kind
+from ..tokenizers.counter import Counter, Kind, weakest
 from ..tokenizers.encodings import ALIASES
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.models import Model, find_model
@@ -20,8 +20,6 @@ from .fields import NotCounted
 from .framing import MessageRule, Rule, ToolRule, find_rule, rules
 from .images import Image, image_tokens
 from .request import Request, ResponseSchema, read_request
-
-KINDS: tuple[Kind, ...] = ("exact", "reconstructed", "calibrated", "heuristic")
 
 _SYSTEM = frozenset({"system", "developer"})
 _UNKNOWN = Model("", "", published=False, family="")
@@ -151,7 +149,7 @@ class _Tally:
         self.words = self.chars = self.bytes = 0
 
     def note(self, kind: Kind, warnings: Iterable[str]) -> None:
-        self.kind = _worst(self.kind, kind)
+        self.kind = weakest((self.kind, kind))
         self.warnings.update(dict.fromkeys(warnings))
 
     def count(self, text: str) -> Fraction:
@@ -174,7 +172,7 @@ class _Tally:
         self, tokens: Fraction, rule: Rule | None, below: Fraction | int = 0, above: Fraction | int = 0
     ) -> PartCount:
         """A part that may be so much less or more; one that nobody measured has no interval."""
-        kind = _worst(self.kind, rule.kind if rule else "exact")
+        kind = weakest((self.kind, rule.kind if rule else "exact"))
         total = ceil(tokens)
         bounded = kind in ("reconstructed", "calibrated")
         return PartCount(total, kind, (max(total - ceil(below), 0), total + ceil(above)) if bounded else None, rule)
@@ -292,7 +290,7 @@ def _result(read: Request, known: Model | None, tally: _Tally, parts: Mapping[st
     tokens = sum(part.tokens for part in parts.values())
     kind = tally.kind
     for part in parts.values():
-        kind = _worst(kind, part.kind)
+        kind = weakest((kind, part.kind))
     warnings = dict(tally.warnings)
     if kind == "heuristic":
         warnings["uncalibrated"] = None
@@ -335,7 +333,3 @@ def _interval(kind: Kind, parts: Iterable[PartCount]) -> tuple[int, int] | None:
 def _assumed(part: PartCount) -> PartCount:
     """A part counted with another tokenizer than the model's own."""
     return PartCount(part.tokens, "heuristic", None, part.rule)
-
-
-def _worst(one: Kind, other: Kind) -> Kind:
-    return max(one, other, key=KINDS.index)

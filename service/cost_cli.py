@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -118,9 +119,8 @@ def run_cost(args: argparse.Namespace) -> int:
         result = price_report(report, args.model, format=args.usage_format, exchange_rate=rate, **options)
     else:
         result = price_usage(_usage(args), args.model, exchange_rate=rate, **options)
-    if counted and counted.not_counted:
-        left_out = f"not_counted: the input is at least this, without {', '.join(counted.not_counted)}"
-        result = replace(result, warnings=(*result.warnings, left_out))
+    if counted:
+        result = replace(result, warnings=(*result.warnings, *_count_warnings(counted)))
     known = result.status != "unknown_model"
     if known and uncounted:
         raise TokengapError(f"{uncounted}; or give --input-tokens") from uncounted
@@ -152,6 +152,17 @@ def _count_request(args: argparse.Namespace) -> RequestCount:
     counted = count_request(requests[0].body, args.model)
     args.input_tokens = str(counted.tokens)
     return counted
+
+
+def _count_warnings(counted: RequestCount) -> Iterator[str]:
+    """What the count of a request warns of is true of its price as well."""
+    from ..estimators.counting import WARNINGS
+
+    for code in counted.warnings:
+        if code == "not_counted":
+            yield f"{code}: the input is at least this, without {', '.join(counted.not_counted)}"
+        else:
+            yield f"{code}: {WARNINGS.get(code, code)}"
 
 
 def run_prices(args: argparse.Namespace) -> int:

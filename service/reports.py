@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ..estimators.counting import WARNINGS, Report, Row, Total
+from ..tokenizers.counter import weakest
 from .inputs import Skipped
 
 MOST_SKIPPED = 5
@@ -35,7 +36,7 @@ def write_counts(report: Report) -> None:
             lines.append((total.tokens, _cost(total), "total"))
         width = max(len(f"{tokens:,}") for tokens, _, _ in lines)
         cost_width = max(len(cost) for _, cost, _ in lines)
-        sys.stdout.write(("\n" if position else "") + counter_title(rows[0]) + "\n")
+        sys.stdout.write(("\n" if position else "") + counter_title(rows) + "\n")
         for tokens, cost, source in lines:
             unit = "token " if tokens == 1 else "tokens"
             sys.stdout.write(f"  {tokens:>{width},} {unit}  {cost:>{cost_width}}{source}\n")
@@ -54,12 +55,13 @@ def printable(name: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in name)
 
 
-def counter_title(row: Row) -> str:
-    """Name a counter and say how good its counts are."""
-    count = row.count
+def counter_title(rows: Sequence[Row]) -> str:
+    """Name a counter and say how good its counts are together."""
+    row, count = rows[0], rows[0].count
+    kind = weakest(each.count.kind for each in rows)
     name = row.counter if row.counter == count.tokenizer else f"{printable(row.counter)} ({count.tokenizer})"
-    unbounded = ", no measured error" if count.kind != "exact" and count.interval is None else ""
-    return f"{name}: {count.kind}{unbounded}, {count.fingerprint[:19]}"
+    measured = all(each.count.kind == "exact" or each.count.interval for each in rows)
+    return f"{name}: {kind}{'' if measured else ', no measured error'}, {count.fingerprint[:19]}"
 
 
 def _bounds(row: Row) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text as Plain
 from ..estimators.counting import UNITS, Report, bytes_per_token, per_word
 from ..estimators.gap import Gap, reason
 from ..estimators.price import Money, display, plain
+from ..tokenizers.counter import weakest
 from .reports import printable
 
 _NONE = "-"
@@ -97,11 +98,10 @@ def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:
 
 
 def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
-    kinds = {row.counter: row.count.kind for row in report.results}
     for total in report.total:
         yield (
             total.counter,
-            kinds[total.counter],
+            weakest(row.count.kind for row in report.results if row.counter == total.counter),
             f"{total.tokens:,}",
             _cost(total.cost),
             _ratio(per_word(total.tokens, total.size)),

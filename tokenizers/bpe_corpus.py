@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import codecs
 import json
+import signal
 import sys
 from collections import Counter as Tally
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -189,7 +191,8 @@ def _counted(blocks: Iterable[str], rule: Pretokenizer, workers: int) -> Iterato
     try:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             for block in chain(ahead, blocks):
-                under_way.append(pool.submit(count_block, block, rule))
+                with _uninterrupted():  # a worker is started by the first blocks it is given
+                    under_way.append(pool.submit(count_block, block, rule))
                 if len(under_way) >= 2 * workers:
                     yield under_way.popleft().result()
             while under_way:
@@ -199,6 +202,19 @@ def _counted(blocks: Iterable[str], rule: Pretokenizer, workers: int) -> Iterato
             "a worker process ended before its work was done; train with one worker, or, in a script, "
             "under if __name__ == '__main__':, since workers import the script"
         ) from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: this one hears it, and ends them. Theirs would be tracebacks."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _take(blocks: Iterator[str], most: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -13,13 +14,26 @@ provider's published counts. calibrated: an estimate with a measured error. heur
 thumb without one.
 """
 
+KINDS: tuple[Kind, ...] = ("exact", "reconstructed", "calibrated", "heuristic")
+
+
+def weakest(kinds: Iterable[Kind]) -> Kind:
+    """How good several counts are together: as good as the weakest of them.
+
+    >>> weakest(["exact", "reconstructed"])
+    'reconstructed'
+    """
+    return max(kinds, key=KINDS.index, default="exact")
+
+
 WARNINGS: dict[str, str] = {
     "uncalibrated": "no measured error stands behind this estimate, so it has no interval",
     "lone_surrogate": "a lone surrogate is not a character; it was counted as U+FFFD",
     "unknown_characters": "characters outside the tokenizer's alphabet; each was counted as one unknown token",
     "assumed_tokenizer": "this model's own tokenizer is not published or not included; another was assumed",
     "not_counted": "parts of the request are not in the count; not_counted names them",
-    "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted",
+    "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted, "
+    "or one tile where that has no bound",
 }
 
 

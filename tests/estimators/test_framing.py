@@ -10,7 +10,7 @@ import pytest
 
 from tokengap.estimators import framing
 from tokengap.estimators.framing import Rule, find_rule, rules
-from tokengap.estimators.request_count import KINDS
+from tokengap.tokenizers.counter import KINDS
 from tokengap.tokenizers.models import models
 
 ALL: list[Rule] = [*rules().messages, *rules().tools, *rules().structured_output, *rules().images]

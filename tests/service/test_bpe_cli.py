@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -302,3 +308,28 @@ def test_help(run: Any, action: str) -> None:
     done = run("bpe", *([action] if action else []), "--help")
     assert done.returncode == 0
     assert b"usage: tokengap bpe" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="children are seen through /proc")
+@pytest.mark.parametrize("delay", [0, 0.05, 0.15, 0.3])
+def test_an_interrupt_during_work_in_processes_is_one_line(tmp_path: Path, delay: float) -> None:
+    """Ctrl-C reaches every process of the terminal at once, workers that are still starting among them."""
+    (tmp_path / "big.txt").write_text("the harbour opens at six, the ferry leaves at seven and returns\n" * 400_000)
+    program = shutil.which("tokengap", path=os.path.dirname(sys.executable))
+    assert program
+    process = subprocess.Popen(
+        [program, "bpe", "train", "--merges", "2000", "--workers", "2", "-o", "t.bpe", "big.txt"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads here
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and len(children.read_text().split()) < 3:  # two workers, and what tracks them
+        time.sleep(0.01)
+    time.sleep(delay)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (130, b"tokengap: error: interrupted\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["big.txt"]

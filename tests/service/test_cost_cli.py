@@ -278,3 +278,13 @@ def test_an_unknown_model_of_a_request_has_its_json(nowhere: Path, capsys: Captu
     assert (result["status"], result["total"]) == ("unknown_model", None)
     assert result["suggestions"]
     assert "--input-tokens" in refusal(capsys, "cost", "--request", "r.json", "--model", "github-copilot/gpt-4o")
+
+
+def test_the_price_of_a_request_carries_the_warnings_of_its_count(nowhere: Path, capsys: Capture) -> None:
+    part = {"type": "image_url", "image_url": {"url": "https://example.org/y.png"}}
+    (nowhere / "r.json").write_text(json.dumps({"messages": [{"role": "user", "content": [part]}]}))
+    warnings = answer(capsys, "cost", "--request", "r.json", "--model", "gemini-2.5-pro")["warnings"]
+    said = " ".join(warnings)
+    assert "image_size_unknown: " in said
+    assert "or one tile where that has no bound" in said
+    assert "assumed_tokenizer: " in said

@@ -110,3 +110,13 @@ def test_what_is_not_counted_is_named(run: Run, tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", {**HELLO, **{f"key{n}": n for n in range(7)}})
     error = run("count", "--request", file, "--model", "gpt-4o").stderr.decode()
     assert "not counted: key0, key1, key2, key3, key4 and 2 more" in error
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_rows_of_several_kinds_are_as_good_as_the_weakest(run: Run, tmp_path: Path, order: int) -> None:
+    rows: list[object] = [HELLO, "a plain text"]
+    file = write(tmp_path / "r.jsonl", *(reversed(rows) if order else rows))
+    counted = run("count", "--request", file, "--model", "gpt-4o").stdout.decode().splitlines()[0]
+    assert counted.startswith("model:gpt-4o (o200k_base): reconstructed, sha256:")
+    shown = run("compare", "--request", file, "--model", "gpt-4o").stdout.decode()
+    assert any(line.split()[:2] == ["model:gpt-4o", "reconstructed"] for line in shown.splitlines())
