@@ -126,9 +126,16 @@ class _Version(argparse.Action):
 
 
 def _prepare_streams() -> None:
-    """A file name may hold what the terminal's encoding cannot say: it is escaped, never an error."""
+    """Make standard output whole or an error, and what the terminal's encoding cannot say escaped.
+
+    Under PYTHONUNBUFFERED Python writes straight to the file, and drops what one such write does not
+    take: a full disk would cut a report short and nobody be told.
+    """
     if sys.stdout is None:
         raise TokengapError("standard output is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper) and isinstance(raw := sys.stdout.buffer, io.FileIO):
+        whole = io.BufferedWriter(io.FileIO(raw.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(whole, encoding=sys.stdout.encoding)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import subprocess
@@ -435,3 +436,42 @@ def test_many_languages_through_the_command(answer: Answer, tmp_path: Path, shar
         language, part = Path(row["source"]).name.split(".")
         expected = counts[language][part]
         assert (row["tokens"], row["words"]) == (expected[row["counter"]], expected["words"]), row
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        (PROGRAM, "count", "texts", "-c", "words:1", "--json"),
+        (PROGRAM, "count", "texts", "-c", "words:1"),
+        (PROGRAM, "cut", "-n", "1000000", "long.txt"),
+    ],
+)
+def test_output_is_whole_or_an_error(tmp_path: Path, command: tuple[str, ...], unbuffered: str) -> None:
+    """A file that may not grow past 20 KB, as a full disk: never a part of the output and exit code 0."""
+    (tmp_path / "texts").mkdir()
+    for number in range(800):
+        (tmp_path / "texts" / f"{number:030}.txt").write_text("a b")
+    (tmp_path / "long.txt").write_text("word " * 20_000)
+
+    def run_into(limit: int) -> tuple[int, bytes, int]:
+        def restrict() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+        with open(tmp_path / "out", "wb") as out:
+            done = subprocess.run(
+                command,
+                cwd=tmp_path,
+                stdout=out,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+                preexec_fn=restrict,
+                check=False,
+            )
+        return done.returncode, done.stderr, (tmp_path / "out").stat().st_size
+
+    status, _, size = run_into(50_000_000)
+    assert (status, size > 40_000) == (0, True)
+    status, error, _ = run_into(20_000)
+    assert (status, error) == (2, b"tokengap: error: the output: File too large\n")
