@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 
 def texts() -> dict[str, str]:
     prose = "".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("*.md")))
-    letters = "".join(random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=MEGABYTE))  # noqa: S311
+    letters = "".join(random.Random(7).choices("abcdefghijklmnopqrstuvwxyz", k=MEGABYTE))
     return {
         "prose (benign)": (prose * (MEGABYTE // len(prose) + 1))[:MEGABYTE],
         "a": "a" * MEGABYTE,

@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
     @property
     def cost(self) -> Money | None:
-        return _money(self.exact_cost, self.price.currency if self.price else None)
+        return as_money(self.exact_cost, self.price.currency if self.price else None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class Total(NamedTuple):
 
     @property
     def cost(self) -> Money | None:
-        return _money(self.exact_cost, self.currency)
+        return as_money(self.exact_cost, self.currency)
 
 
 class Report(NamedTuple):
@@ -246,7 +246,8 @@ def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
         yield named
 
 
-def _money(exact: Fraction | None, currency: str | None) -> Money | None:
+def as_money(exact: Fraction | None, currency: str | None) -> Money | None:
+    """An exact sum as money; unknown stays unknown."""
     if exact is None or currency is None:
         return None
     from .price import money

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..tokenizers.counter import Counter
-from .price import CONTEXT, Money, money
+from .counting import as_money
+from .price import CONTEXT, Money
 
 if TYPE_CHECKING:
     from .counting import Total
@@ -108,7 +109,7 @@ def volume(baseline: Total, reference: Total, calls: int, per: str, *, texts: in
         None if total.exact_cost is None else total.exact_cost * calls / texts for total in (baseline, reference)
     )
     currency = reference.currency
-    return Volume(calls, per, _money(low, currency), _money(high, currency), _difference(high, low, currency))
+    return Volume(calls, per, as_money(low, currency), as_money(high, currency), _difference(high, low, currency))
 
 
 def _kind(word: str, tokens: int) -> str:
@@ -131,11 +132,7 @@ def _percent(part: int, whole: int) -> Decimal | None:
 
 
 def _difference(high: Fraction | None, low: Fraction | None, currency: str | None) -> Money | None:
-    return None if high is None or low is None else _money(high - low, currency)
-
-
-def _money(exact: Fraction | None, currency: str | None) -> Money | None:
-    return None if exact is None or currency is None else money(exact, currency)
+    return None if high is None or low is None else as_money(high - low, currency)
 
 
 def reason(parts: Iterable[Part]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from .json_files import read_json
 from .price_options import add_book, load
-from .reports import write_json
+from .reports import explained, write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -141,13 +141,13 @@ def _count_request(args: argparse.Namespace) -> RequestCount:
     from .requests import named_model, read_requests, setting
 
     requests = read_requests([args.request])
+    if len(requests) > 1:
+        raise TokengapError(f"{args.request}: one request is priced at a time; 'tokengap count --request' takes many")
     tier = setting(requests[0], "service_tier")
     if args.variant is None and tier not in (*_STANDARD_TIERS, None):
         if tier not in _PRICED_TIERS:
             raise TokengapError(f"{args.request}: service_tier {tier!r} has no known price; say --variant")
         args.variant = [tier]
-    if len(requests) > 1:
-        raise TokengapError(f"{args.request}: one request is priced at a time; 'tokengap count --request' takes many")
     args.model = args.model or named_model(requests)
     counted = count_request(requests[0].body, args.model)
     args.input_tokens = str(counted.tokens)
@@ -156,13 +156,11 @@ def _count_request(args: argparse.Namespace) -> RequestCount:
 
 def _count_warnings(counted: RequestCount) -> Iterator[str]:
     """What the count of a request warns of is true of its price as well."""
-    from ..estimators.counting import WARNINGS
-
     for code in counted.warnings:
         if code == "not_counted":
             yield f"{code}: the input is at least this, without {', '.join(counted.not_counted)}"
         else:
-            yield f"{code}: {WARNINGS.get(code, code)}"
+            yield f"{code}: {explained(code)}"
 
 
 def run_prices(args: argparse.Namespace) -> int:

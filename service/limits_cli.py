@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..tokenizers.counter import Count
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from .inputs import STDIN, read_text
 from .numbers import whole
-from .reports import warn, write_json
+from .reports import explained, warn, write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..estimators.cutting import AnswerCut, Cut
     from ..estimators.limits import Fit
     from ..estimators.request_count import RequestCount
-    from ..tokenizers.counter import Count, Counter
+    from ..tokenizers.counter import Counter
 
 DOES_NOT_FIT = 1
 
@@ -79,7 +80,6 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
 def run_fit(args: argparse.Namespace) -> int:
     """Exit code 0 where the text fits or nobody knows, 1 where it does not."""
     from ..estimators.limits import find_limits, fit
-    from ..estimators.request_count import RequestCount
 
     limits = find_limits(args.model)
     counter = _counter_of(args.model, args.counter)
@@ -102,7 +102,7 @@ def run_fit(args: argparse.Namespace) -> int:
             "kind": count.kind,
         }
         warnings = [*count.warnings, *result.warnings]
-        if isinstance(count, RequestCount):
+        if not isinstance(count, Count):
             of_text |= {"interval": count.interval, "not_counted": count.not_counted}
         write_json(
             result.to_dict() | of_text | {"answer": answer and answer.to_dict(), "warnings": warnings},
@@ -191,7 +191,7 @@ def _print_fit(result: Fit, count: Count | RequestCount, answer: AnswerCut | Non
         print(f"  left            {result.left:>11,}")
     if answer is not None:
         print(f"  the answer {_answer_summary(answer)}")
-    _print_warnings((*count.warnings, *result.warnings))
+    _print_warnings((*count.warnings, *result.warnings), () if isinstance(count, Count) else count.not_counted)
 
 
 def _answer_summary(answer: AnswerCut) -> str:
@@ -212,12 +212,11 @@ def _cut_summary(result: Cut) -> str:
     return f"{kept}: cut {len(result.dropped):,} characters ({size:,} bytes) from the {end}"
 
 
-def _print_warnings(codes: Sequence[str]) -> None:
+def _print_warnings(codes: Sequence[str], not_counted: Sequence[str] = ()) -> None:
     from ..estimators.limits import WARNINGS as LIMIT_WARNINGS
-    from ..tokenizers.counter import WARNINGS
 
     for code in codes:
-        warn((WARNINGS | dict(LIMIT_WARNINGS)).get(code, code))
+        warn(LIMIT_WARNINGS.get(code) or explained(code, not_counted))
 
 
 def _figure(limit: int | None) -> str:

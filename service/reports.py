@@ -71,7 +71,12 @@ def _bounds(row: Row) -> str:
 
 def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> None:
     """Warn on standard error, once for each text and reason; how good a counter is stands in its title."""
-    said = {f"{row.source}: {_explained(row, code)}" for row in results for code in row.warnings if code != _IN_TITLE}
+    said = {
+        f"{row.source}: {explained(code, row.request.not_counted if row.request else ())}"
+        for row in results
+        for code in row.warnings
+        if code != _IN_TITLE
+    }
     for warning in sorted(said):
         warn(warning)
     for file in skipped[:MOST_SKIPPED]:
@@ -80,12 +85,12 @@ def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> N
         warn(f"skipped {len(skipped) - MOST_SKIPPED} more files that are not text; --json lists them all")
 
 
-def _explained(row: Row, code: str) -> str:
-    if code != "not_counted" or row.request is None:
+def explained(code: str, not_counted: Sequence[str] = ()) -> str:
+    """A warning in words; ``not_counted`` are the paths that the warning of that name is about."""
+    if code != "not_counted" or not not_counted:
         return WARNINGS.get(code, code)
-    paths = row.request.not_counted
-    more = f" and {len(paths) - MOST_SKIPPED} more" if len(paths) > MOST_SKIPPED else ""
-    return f"not counted: {', '.join(paths[:MOST_SKIPPED])}{more}"
+    more = f" and {len(not_counted) - MOST_SKIPPED} more" if len(not_counted) > MOST_SKIPPED else ""
+    return f"not counted: {', '.join(not_counted[:MOST_SKIPPED])}{more}"
 
 
 def warn(text: str) -> None:

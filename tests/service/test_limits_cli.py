@@ -155,3 +155,12 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "o200k_base?" in out
     assert "has not named the encoding" in err
+
+
+def test_fit_names_what_of_a_request_is_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}], "mystery": 1}))
+    assert main(["fit", "--model", "gpt-4o", "--request", str(path)]) == 0
+    assert capsys.readouterr().err == "tokengap: warning: not counted: mystery\n"
+    assert main(["fit", "--model", "gpt-4o", "--request", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_counted"] == ["mystery"]
