@@ -36,9 +36,10 @@ smoke: .venv/dev ## Build the wheel and try it in a new environment, away from t
 docs: .venv/dev ## Write the outputs shown in the documents anew
 	$(BIN)/python tests/test_docs.py
 
-bench: .venv/bench ## Run the benchmarks beside other tools (they print; nothing passes or fails)
+bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; train.py takes minutes)
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/hostile.py
+	$(BIN)/python benchmarks/price.py
 
 lock: .venv/dev ## Resolve the requirements anew
 	$(PIP) uv
