@@ -64,7 +64,7 @@ def compare(
     gap = gap_between(low, high, tally.parts(high.tokens))
     if calls is not None:
         gap = replace(gap, volume=volume(low, high, calls, per, texts=len(results) // len(specs)))
-    return Report(tuple(results), total, prices, gap)
+    return Report(tuple(results), total, gap)
 
 
 def _reference(specs: Sequence[str], baseline: str) -> str:

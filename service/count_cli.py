@@ -139,10 +139,10 @@ def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator
     """
     paths, requests, counters = args.paths, [], args.counters
     if args.requests:
-        from .requests import named_model, read_requests
+        from .requests import common_model, read_requests
 
         requests = read_requests(args.requests)
-        if not counters and (model := named_model(requests)):
+        if not counters and (model := common_model(requests)):
             counters = [f"model:{model}"]
     elif not paths and not args.text:
         if sys.stdin is not None and sys.stdin.isatty():

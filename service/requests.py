@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..estimators.counting import ChatRequest
+from ..estimators.request_settings import named_model
 from ..tokenizers.errors import TokengapError
 from .inputs import STDIN, read_text
 from .json_files import parse_json
@@ -15,27 +16,15 @@ def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
     return [request for path in paths for request in _read(path)]
 
 
-def named_model(requests: Sequence[ChatRequest]) -> str | None:
+def common_model(requests: Sequence[ChatRequest]) -> str | None:
     """The model the requests name, if any does.
 
     Raises TokengapError where they name several: which of them is meant must be said.
     """
-    named = dict.fromkeys(model for request in requests if isinstance(model := setting(request, "model"), str))
+    named = dict.fromkeys(model for request in requests if (model := named_model(request.body)))
     if len(named) > 1:
         raise TokengapError(f"the requests name several models ({', '.join(named)}): choose one with --model")
     return next(iter(named), None)
-
-
-def setting(request: ChatRequest, key: str) -> object:
-    """What a request, or the one inside a line of a batch file, says of one of its settings."""
-    body = request.body
-    for _ in range(2):
-        if not isinstance(body, dict):
-            return None
-        if key in body:
-            return body[key]
-        body = body.get("body", body.get("params"))
-    return None
 
 
 def _read(path: str) -> Iterator[ChatRequest]:
