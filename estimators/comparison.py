@@ -13,7 +13,7 @@ from .gap import WordTally, gap_between, volume
 from .price import Price
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date
 
     from .price_book import PriceBook
 
@@ -31,7 +31,7 @@ def compare(
     calls: int | None = None,
     per: str = "month",
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
 ) -> Report:
     """Count as ``count`` does, beside a naive ``baseline``, and report the gap between the two.
 

@@ -44,6 +44,7 @@ def price_json(price: Price) -> Json:
             "model": price.source.model,
             "as_of": price.source.as_of,
         },
+        "warnings": list(price.warnings),
     }
 
 

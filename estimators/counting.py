@@ -13,8 +13,9 @@ from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from ..tokenizers.text import TextSize, measure
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date
 
+    from .as_of import AsOf
     from .gap import Gap
     from .price import Money, Price
     from .price_book import PriceBook
@@ -108,7 +109,7 @@ def count(
     price: Price | str | None = None,
     unit: str = "input",
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
 ) -> Report:
     """Count texts under counters (specs such as ``o200k_base`` or ``model:gpt-4o``), and price them.
 
@@ -135,7 +136,7 @@ class Prices(NamedTuple):
     standard: Mapping[str, Price]
     models: Mapping[str, str]
     book: PriceBook | None = None
-    as_of: datetime | None = None
+    as_of: AsOf | None = None
 
     def of_request(self, spec: str, body: object) -> Price | None:
         """The price of a request at the tier that it names; ``None`` where that has none."""
@@ -231,9 +232,15 @@ def prices_of(
     *,
     reference: str | None = None,
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
 ) -> Prices:
     """The price each counter's tokens are paid at: the given one, its model's, or else the reference's."""
+    own = [spec for spec in specs if spec.startswith(_MODEL)]
+    time = None
+    if own or as_of is not None:
+        from .as_of import parse_as_of
+
+        time = parse_as_of(as_of)
     if given is not None:
         from .price import Price, parse_price
 
@@ -241,19 +248,18 @@ def prices_of(
         if not isinstance(price, Price):
             raise TokengapError(f"a price must be a str such as '3 EUR' or a Price, not {type(given).__name__}")
         return Prices(dict.fromkeys(specs, price), {})
-    own = [spec for spec in specs if spec.startswith(_MODEL)]
-    priced = {spec: known for spec in own if (known := _model_price(spec, book, as_of)) is not None}
+    priced = {spec: known for spec in own if (known := _model_price(spec, book, time)) is not None}
     shared = reference if reference in priced else next(iter(priced), None)
     models = {spec: shared for spec in specs if shared and spec not in own} | {spec: spec for spec in priced}
-    return Prices({spec: priced[model] for spec, model in models.items()}, models, book, as_of)
+    return Prices({spec: priced[model] for spec, model in models.items()}, models, book, time)
 
 
-def _model_price(spec: str, book: PriceBook | None, as_of: datetime | None, variant: str | None = None) -> Price | None:
-    from .price_book import model_price
+def _model_price(spec: str, book: PriceBook | None, as_of: AsOf | None, variant: str | None = None) -> Price | None:
+    from .cost import quote
 
     get_counter(spec)  # a model without a tokenizer is refused before its price is looked up
     try:
-        return model_price(spec.removeprefix(_MODEL), as_of, variant=variant, book=book)
+        return quote(spec.removeprefix(_MODEL), as_of, variant=variant, book=book)
     except UnknownNameError:
         return None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
 from .price_options import add_book, load
-from .reports import write_json
+from .reports import printable, write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -58,7 +58,9 @@ def _price_line(row: ListedPrice) -> str:
     rates = [f"{unit}={plain(rate)}" for unit, rate in row.price.per_million.items()]
     rates += [f"{unit}={plain(rate)}/1K" for unit, rate in row.price.per_thousand.items()]
     tiers = [f"above {tier.above}" for tier in row.price.tiers]
-    more = [*tiers, *row.variants]
-    return f"{row.provider}/{row.model}: {','.join(rates) or 'no price'} {row.price.currency}" + (
+    own = [] if row.price.source.version else [row.price.source.table]
+    more = [*tiers, *row.variants, *own]
+    name = f"{row.provider}/{row.model}" if row.provider else row.model
+    return f"{printable(name)}: {','.join(rates) or 'no price'} {row.price.currency}" + (
         f" ({', '.join(more)})" if more else ""
     )

@@ -369,3 +369,14 @@ def test_count_and_compare_price_a_request_at_its_tier(command: str, nowhere: Pa
     assert variants == [None, "flex", "batch"]
     given = answer(capsys, command, "--request", name, "--price", "3 USD")
     assert given["total"][0]["cost"] is not None
+
+
+@pytest.mark.parametrize("command", ["count", "compare"])
+def test_counts_are_priced_with_the_warnings_of_their_price(command: str, capsys: Capture) -> None:
+    day = answer(capsys, command, "--text", "hi", "--model", "deepseek/deepseek-chat", "--as-of", "2025-05-01")
+    assert any(warning.startswith("bare_date: ") for price in day["prices"] for warning in price["warnings"])
+    time = answer(capsys, command, "--text", "hi", "--model", "deepseek/deepseek-chat", "--as-of", "2025-05-01T12:00Z")
+    assert not any(warning.startswith("bare_date: ") for price in time["prices"] for warning in price["warnings"])
+    assert main([command, "--text", "hi", "--model", "azure/gpt-4o"]) == 0
+    assert "model:azure/gpt-4o: borrowed_price: " in capsys.readouterr().err
+    assert "bad time '2025-13-01'" in refusal(capsys, command, "--text", "hi", "--as-of", "2025-13-01")
