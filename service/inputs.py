@@ -13,7 +13,7 @@ from ..tokenizers.errors import TokengapError
 STDIN = "-"
 _GLOB = frozenset("*?[")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_BINARY_HEAD = 8000  # bytes looked at for a NUL, as git does to tell text from binary
+BINARY_HEAD = 8000  # bytes looked at for a NUL, as git does to tell text from binary
 
 
 class NotTextError(TokengapError):
@@ -92,10 +92,7 @@ def _argument(text: str) -> str:
 
 def decode(data: bytes, name: str) -> str:
     """Decode UTF-8 strictly; what is something else is refused by name."""
-    if data.startswith(_UTF_16):
-        raise NotTextError(f"{name}: UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8")
-    if b"\0" in data[:_BINARY_HEAD]:
-        raise NotTextError(f"{name}: binary, or UTF-16 (it holds NUL bytes); only UTF-8 text can be counted")
+    check_head(data[:BINARY_HEAD], name)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -103,6 +100,14 @@ def decode(data: bytes, name: str) -> str:
         raise NotTextError(
             f"{name}: not UTF-8 text (byte 0x{bad:02x} at offset {error.start}); convert it first, e.g. with iconv"
         ) from None
+
+
+def check_head(head: bytes, name: str) -> None:
+    """Refuse what by its first bytes is no UTF-8 text: UTF-16, or binary."""
+    if head.startswith(_UTF_16):
+        raise NotTextError(f"{name}: UTF-16 text; convert it first: iconv -f UTF-16 -t UTF-8")
+    if b"\0" in head:
+        raise NotTextError(f"{name}: binary, or UTF-16 (it holds NUL bytes); only UTF-8 text can be counted")
 
 
 def _expand(path: str) -> Iterator[Found]:
