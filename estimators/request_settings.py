@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..tokenizers.errors import TokengapError
+from .settings import BATCH_BODIES
 
 STANDARD_TIERS = ("auto", "default", "standard", "standard_only")
 PRICED_TIERS = ("flex", "priority")
@@ -21,7 +22,7 @@ def named_model(body: object) -> str | None:
 
 def requested_output(body: object) -> int | None:
     """The most output tokens that a request allows itself, where it says so."""
-    generation = _setting(body, "generationConfig") or _setting(body, "generation_config")
+    generation = _setting(body, "generationConfig") or _setting(body, "generation_config") or _setting(body, "config")
     if isinstance(generation, Mapping):
         limits = [generation.get(name) for name in ("maxOutputTokens", "max_output_tokens")]
     else:
@@ -39,7 +40,7 @@ def requested_variant(body: object) -> str | None:
     tier = _setting(body, "service_tier")
     if tier is not None and tier not in (*STANDARD_TIERS, *PRICED_TIERS):
         raise TokengapError(f"service_tier: no price is known for {str(tier)[:40]!r}; say the variant that is billed")
-    if _inner(body) is not None and isinstance(body, Mapping) and "custom_id" in body:
+    if _inner(body) is not None and isinstance(body, Mapping) and ("custom_id" in body or "key" in body):
         return "batch"
     return str(tier) if tier in PRICED_TIERS else None
 
@@ -52,8 +53,8 @@ def _setting(body: object, key: str) -> object:
 
 
 def _inner(body: object) -> Mapping[str, object] | None:
-    """The request inside a line of a batch file: OpenAI's ``body``, Anthropic's ``params``."""
+    """The request inside a line of a batch file."""
     if not isinstance(body, Mapping):
         return None
-    inner = body.get("body", body.get("params"))
+    inner = next((body[name] for name in BATCH_BODIES if name in body), None)
     return inner if isinstance(inner, Mapping) else None

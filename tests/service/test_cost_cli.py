@@ -201,13 +201,13 @@ def test_what_is_wrong_is_one_line_and_exit_2(args: tuple[str, ...], message: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"prompt_tokens": NaN}', "NaN is no JSON value"),
+        ('{"prompt_tokens": NaN}', "usage.json: prompt_tokens: NaN is not a JSON number"),
         ('{"prompt_tokens": 1, "prompt_tokens": 2}', "there twice"),
         ('{"prompt_tokens": -1}', "usage.prompt_tokens is -1"),
         ('{"prompt_tokens": 1.5}', "usage.prompt_tokens is 1.5"),
         ("{", "not JSON"),
         ("[]", "an object is needed"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "nested deeper than 100 levels"),
         ("\udcff", "not UTF-8 text"),
     ],
 )
@@ -289,7 +289,7 @@ def test_the_price_of_a_request_carries_the_warnings_of_its_count(nowhere: Path,
     warnings = answer(capsys, "cost", "--request", "r.json", "--model", "gemini-2.5-pro")["warnings"]
     said = " ".join(warnings)
     assert "image_size_unknown: " in said
-    assert "or one tile where that has no bound" in said
+    assert "or nothing where that has no bound" in said
     assert "assumed_tokenizer: " in said
 
 
