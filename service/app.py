@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from . import schemas
 from .access import Keys, RateLimit
+from .costing import Costing
 from .door import Door
 from .facades import facades, face_of
 from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
@@ -78,8 +79,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     bodies = Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds)
     engine = Engine(bodies, long, short, settings.inline_bytes, operations.is_warm, counted)
-    direct = _add_operations(app, [*_own(operations), *facades(operations)], engine)
-    _add_reads(app, operations, short, metrics, lambda: loaded is not None and loaded.done() and _succeeded(loaded))
+    costing = Costing(operations)
+    direct = _add_operations(app, [*_own(operations, costing), *facades(operations)], engine)
+    _add_lists(app, operations, costing, short)
+    _add_states(app, metrics, lambda: loaded is not None and loaded.done() and _succeeded(loaded))
 
     keys = settings.keys()
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
@@ -99,7 +102,7 @@ def _succeeded(task: asyncio.Future[None]) -> bool:
     return not task.cancelled() and task.exception() is None
 
 
-def _own(operations: Operations) -> list[Operation]:
+def _own(operations: Operations, costing: Costing) -> list[Operation]:
     return [
         Operation(
             "/v1/count", operations.count, schemas.CountBody, schemas.ReportAnswer, "Count texts or a chat request"
@@ -118,6 +121,7 @@ def _own(operations: Operations) -> list[Operation]:
             schemas.TokenizeAnswer,
             "Show the tokens of texts",
         ),
+        Operation("/v1/cost", costing.cost, schemas.CostBody, schemas.CostAnswer, "Price a call or a month of calls"),
         Operation("/v1/fit", operations.fit, schemas.FitBody, schemas.FitAnswer, "Say whether a text fits a model"),
     ]
 
@@ -147,9 +151,8 @@ def _add_operations(app: FastAPI, operations: Sequence[Operation], engine: Engin
     return direct
 
 
-def _add_reads(app: FastAPI, operations: Operations, workers: Workers, metrics: Metrics, is_ready: Any) -> None:
-    """Add the routes that take no body."""
-    listed = encode(operations.counters())
+def _add_states(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) -> None:
+    """Add what the operator asks."""
 
     @app.get("/healthz", response_model=schemas.StateAnswer, summary="Whether the process is alive")
     async def healthz() -> Response:
@@ -170,6 +173,10 @@ def _add_reads(app: FastAPI, operations: Operations, workers: Workers, metrics: 
     async def show_metrics() -> Response:
         return Response(metrics.render(), media_type=CONTENT_TYPE)
 
+
+def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: Workers) -> None:
+    """Add what may be named in bodies: counters, models, prices."""
+    listed = encode(operations.counters())
     access = _problems(401, 422, 429, 500, 503)
 
     @app.get("/v1/counters", response_model=schemas.CountersAnswer, responses=access, summary="List the counters")
@@ -182,6 +189,14 @@ def _add_reads(app: FastAPI, operations: Operations, workers: Workers, metrics: 
         everything: Annotated[bool, Query(alias="all", description="also the price table's models")] = False,
     ) -> Response:
         return _json(encode(await workers.run(operations.models, containing, everything)))
+
+    @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=access, summary="List prices")
+    async def prices(
+        pattern: Annotated[str | None, Query(max_length=100, description="a part of a name, or a glob: gpt-5*")] = None,
+        provider: Annotated[str | None, Query(max_length=100, description="one provider's only")] = None,
+        as_of: Annotated[str | None, Query(max_length=40, description="prices of that time; default: now")] = None,
+    ) -> Response:
+        return _json(encode(await workers.run(costing.prices, pattern, provider, as_of)))
 
 
 def _json(content: bytes) -> Response:

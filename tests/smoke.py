@@ -23,7 +23,9 @@ socket.socket.connect = no_network
 socket.getaddrinfo = no_network
 
 import tokengap.tokenizers, tokengap.estimators, tokengap.service
-SERVER = {"access", "app", "door", "facades", "operations", "routes", "schemas", "serve_cli", "settings", "telemetry"}
+SERVER = set(
+    "access app costing door facades operations routes schemas serve_cli settings telemetry".split()
+)
 modules = [
     module.name
     for package in (tokengap.tokenizers, tokengap.estimators, tokengap.service)
