@@ -89,9 +89,7 @@ def compare(seconds: int, rounds: int) -> None:
     with server(OURS, "/readyz") as (ours, _), server(PLAIN, "/openapi.json") as (plain, _):
         for port in (ours, plain):
             load(port, 2048, 1, 1)
-        print(
-            f"{'prompt':8}{'connections':>12}{'ours/s':>10}{'plain/s':>10}{'ratio':>8}{'p99 ms':>9}{'plain':>9}{'failed':>8}"
-        )
+        print("prompt   connections      ours/s   plain/s   ratio   p99 ms    plain  failed")
         for size in (2048, 20480):
             for connections in (1, 8):
                 taken: dict[int, list[Load]] = {ours: [], plain: []}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -20,11 +21,11 @@ from .costing import Costing
 from .door import Door
 from .facades import facades, face_of
 from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
-from .problems import MEDIA_TYPE, TITLES, Fault, Problem, retry_after
+from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
 from .protection import Bodies, Workers
 from .routes import Operations
 from .settings import Settings
-from .telemetry import CONTENT_TYPE, Metrics, log
+from .telemetry import CONTENT_TYPE, Metrics, RequestLog, log
 
 SHORT_THREADS = 2
 SHORT_QUEUE = 200
@@ -36,7 +37,20 @@ Every count names its tokenizer with a fingerprint and says how good it is: `exa
 """
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+class Application(FastAPI):
+    """FastAPI with our door in front: it documents and routes what the door does not answer itself."""
+
+    entry: Any
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.entry(scope, receive, send)
+
+    async def inner(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application behind the door."""
+        await super().__call__(scope, receive, send)
+
+
+def create_app(settings: Settings | None = None) -> Application:
     """Build the application; without settings they are read from the environment."""
     settings = settings or Settings()
     operations, metrics = Operations(settings), Metrics()
@@ -52,6 +66,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             raise
         table = operations.book.table
         metrics.prices(table.name, table.version, table.sha256)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: looking through it again and again is what would make answers late
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -60,10 +76,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         loaded.add_done_callback(lambda task: task.cancelled() or task.exception())
         yield
         loaded.cancel()
+        if requests:
+            requests.flush()
         long.close()
         short.close()
 
-    app = FastAPI(
+    app = Application(
         title="tokengap",
         version=version("tokengap"),
         description=_DESCRIPTION,
@@ -85,15 +103,18 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     _add_states(app, metrics, lambda: loaded is not None and loaded.done() and _succeeded(loaded))
 
     keys = settings.keys()
+    requests = RequestLog() if settings.log_level in ("debug", "info") else None
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
     limit = RateLimit(settings.rate_limit, redis_url, metrics.limiter_errors.inc) if settings.rate_limit else None
-    app.add_middleware(Door, direct=direct, face_of=face_of, metrics=metrics, keys=Keys(keys), limit=limit)
+    app.entry = Door(
+        app.inner, direct=direct, face_of=face_of, metrics=metrics, keys=Keys(keys), limit=limit, requests=requests
+    )
     if settings.cors_origins:
         allowed = ["authorization", "content-type", "x-api-key", "x-request-id"]
         origins = list(settings.cors_origins)
-        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=allowed)
-    app.add_exception_handler(HTTPException, _raise_problem)
-    app.add_exception_handler(RequestValidationError, _raise_invalid)
+        app.entry = CORSMiddleware(app.entry, origins, allow_methods=["GET", "POST"], allow_headers=allowed)
+    for kind in (Problem, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, _answer_problem)
     _show_problems(app)
     return app
 
@@ -210,20 +231,26 @@ def _problems(*statuses: int, face: str = MEDIA_TYPE) -> dict[int | str, dict[st
     return {status: {"description": titles[status], "content": {face: {"schema": reference}}} for status in statuses}
 
 
-def _raise_problem(request: Request, error: Exception) -> Response:
-    """What the router refuses, as a problem that the door answers."""
-    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
-    if error.status_code == 405:
+def _problem_of(request: Request, error: Exception) -> Problem:
+    """The problem that any exception behind the door is."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RequestValidationError):  # a wrong query parameter
+        faults = tuple(Fault(f"/{found['loc'][-1]}", str(found["msg"])) for found in error.errors())
+        return Problem("invalid-request", f"{faults[0].pointer[1:]}: {faults[0].detail}", faults)
+    if isinstance(error, HTTPException) and error.status_code == 405:
         headers = tuple((error.headers or {}).items())
-        raise Problem("method-not-allowed", f"{request.method[:20]} is not offered here", headers=headers)
-    raise Problem("not-found", "no operation has this path; GET /openapi.json lists them")
+        return Problem("method-not-allowed", f"{request.method[:20]} is not offered here", headers=headers)
+    if isinstance(error, HTTPException):
+        return Problem("not-found", "no operation has this path; GET /openapi.json lists them")
+    return internal()
 
 
-def _raise_invalid(_: Request, error: Exception) -> Response:
-    """A wrong query parameter, as a problem."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - it is registered for these
-    faults = tuple(Fault(f"/{found['loc'][-1]}", str(found["msg"])) for found in error.errors())
-    raise Problem("invalid-request", f"{faults[0].pointer[1:]}: {faults[0].detail}", faults)
+def _answer_problem(request: Request, error: Exception) -> Response:
+    face = face_of(request.url.path)
+    status, head, content = face.answer(_problem_of(request, error), request.scope["tokengap.id"])
+    headers = {name.decode(): value.decode() for name, value in head}
+    return Response(content, status, headers)
 
 
 def _show_problems(app: FastAPI) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .access import Keys, RateLimit
-from .operations import Face, encode
-from .problems import Problem
+from .operations import Face
+from .problems import Problem, internal
 from .protection import Receive, Scope, Send
-from .telemetry import Metrics, log
+from .telemetry import Metrics, RequestLog, log
 
 OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/openapi.json"})
 """Paths that need no key and count towards no limit: the operator's, which a proxy keeps from the outside."""
@@ -30,7 +30,7 @@ _SECURITY = (
 
 
 class Door:
-    """ASGI middleware. POSTs to a known path skip the router: looking that up takes as long as counting 1 KB."""
+    """The ASGI application around FastAPI. POSTs to a known path skip it: its layers take as long as counting 1 KB."""
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Door:
         metrics: Metrics,
         keys: Keys,
         limit: RateLimit | None,
+        requests: RequestLog | None,
     ) -> None:
         self._app = app
         self._direct = direct
@@ -48,6 +49,7 @@ class Door:
         self._metrics = metrics
         self._keys = keys
         self._limit = limit
+        self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -55,10 +57,9 @@ class Door:
             return
         start = time.perf_counter()
         headers = dict(scope["headers"])
-        request_id = headers.get(b"x-request-id", b"")
-        if not _REQUEST_ID.fullmatch(request_id):
-            request_id = os.urandom(8).hex().encode()
-        extra = [*_SECURITY, (b"x-request-id", request_id)]
+        given = headers.get(b"x-request-id", b"")
+        request_id = given.decode() if _REQUEST_ID.fullmatch(given) else os.urandom(8).hex()
+        extra = [*_SECURITY, (b"x-request-id", request_id.encode())]
         status = GONE
 
         async def send_with_headers(message: dict[str, Any]) -> None:
@@ -69,7 +70,7 @@ class Door:
             await send(message)
 
         path = scope["path"]
-        state = dict(scope, **{"tokengap.headers": headers})
+        state = dict(scope, **{"tokengap.headers": headers, "tokengap.id": request_id})
         direct = self._direct.get(path) if scope["method"] == "POST" else None
         try:
             if path not in OPEN:
@@ -77,12 +78,11 @@ class Door:
             await (direct or self._app)(state, receive, send_with_headers)
         except Problem as problem:
             if status == GONE:
-                await self._fail(problem, path, request_id.decode(), send_with_headers)
+                await self._fail(problem, path, request_id, send_with_headers)
         except Exception:
-            log.exception("failed", extra={"fields": {"request_id": request_id.decode()}})
+            log.exception("failed", extra={"fields": {"request_id": request_id}})
             if status == GONE:
-                failure = Problem("internal", "the service failed; the log has the reason under this request's id")
-                await self._fail(failure, path, request_id.decode(), send_with_headers)
+                await self._fail(internal(), path, request_id, send_with_headers)
         finally:
             self._note(state, path if direct else _route_of(state), status, start, request_id)
 
@@ -95,27 +95,16 @@ class Door:
             await self._limit.check(caller or (client[0] if client else "unknown"))
 
     async def _fail(self, problem: Problem, path: str, request_id: str, send: Send) -> None:
-        face = self._face_of(path)
-        content = encode(face.render(problem, request_id))
-        head = [(b"content-type", face.media_type.encode()), (b"content-length", str(len(content)).encode())]
-        head += [(name.lower().encode(), value.encode()) for name, value in problem.headers]
-        status = face.statuses.get(problem.status, problem.status)
+        status, head, content = self._face_of(path).answer(problem, request_id)
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": content})
 
-    def _note(self, scope: Scope, route: str, status: int, start: float, request_id: bytes) -> None:
+    def _note(self, scope: Scope, route: str, status: int, start: float, request_id: str) -> None:
         seconds, size = time.perf_counter() - start, scope.get("tokengap.size", 0)
         self._metrics.answered(route, status, seconds, size)
-        if log.isEnabledFor(20):
-            fields = {
-                "request_id": request_id.decode(),
-                "method": scope["method"] if scope["method"] in _METHODS else "other",
-                "route": route,
-                "status": status,
-                "ms": round(seconds * 1000, 3),
-                "bytes": size,
-            }
-            log.info("request", extra={"fields": fields})
+        if self._requests is not None:
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._requests.note(request_id, method, route, status, seconds, size)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

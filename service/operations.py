@@ -46,6 +46,13 @@ class Face:
     media_type: str = MEDIA_TYPE
     statuses: Mapping[int, int] = field(default_factory=dict)
 
+    def answer(self, problem: Problem, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """Status, headers and body of a problem."""
+        content = encode(self.render(problem, request_id))
+        head = [(b"content-type", self.media_type.encode()), (b"content-length", b"%d" % len(content))]
+        head += [(name.lower().encode(), value.encode()) for name, value in problem.headers]
+        return self.statuses.get(problem.status, problem.status), head, content
+
 
 OWN = Face()
 

@@ -72,6 +72,11 @@ def retry_after(kind: str, detail: str, seconds: float) -> Problem:
     return Problem(kind, detail, headers=(("Retry-After", str(max(1, round(seconds)))),))
 
 
+def internal() -> Problem:
+    """A fault of the service itself, of which the caller is told no more."""
+    return Problem("internal", "the service failed; its log has the reason under this request's id")
+
+
 def invalid(pointer: str, detail: str) -> Problem:
     """A well-formed body that cannot be answered, with the one place that is wrong."""
     return Problem("invalid-request", detail, (Fault(pointer, detail),))
