@@ -87,10 +87,25 @@ def problem_of(error: TokengapError, pointer: str, unknown: str | None = None) -
 
     Errors in a chat request begin with the place inside it, which continues the pointer.
     """
+    detail = in_http(str(error))
     if isinstance(error, UnknownNameError):
-        faults = (Fault(pointer if unknown is None else unknown, str(error)),)
-        return Problem("unknown-name", str(error), faults, more={"suggestions": list(error.suggestions)})
-    return invalid(pointer + _path_pointer(str(error)), str(error))
+        faults = (Fault(pointer if unknown is None else unknown, detail),)
+        return Problem("unknown-name", detail, faults, more={"suggestions": list(error.suggestions)})
+    return invalid(pointer + _path_pointer(detail), detail)
+
+
+def in_http(message: str) -> str:
+    """An estimator's message, which may name options and commands, in the terms of this door.
+
+    >>> in_http("'tokengap prices' lists them; or say --as-of")
+    "GET /v1/prices lists them; or say 'as_of'"
+    """
+    message = _COMMAND.sub(r"GET /v1/\1", message)
+    return _OPTION.sub(lambda match: f"'{match[1].replace('-', '_')}'", message)
+
+
+_COMMAND = re.compile(r"'tokengap (counters|models|prices)'")
+_OPTION = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
 
 
 def pointer_to(parts: Iterable[object]) -> str:

@@ -204,10 +204,14 @@ class Operations:
 
 
 @contextmanager
-def faults_at(pointer: str, unknown: str | None = None) -> Iterator[None]:
-    """Turn what an estimator refuses into a problem that points to its cause."""
+def faults_at(
+    pointer: str, unknown: str | None = None, passing: tuple[type[TokengapError], ...] = ()
+) -> Iterator[None]:
+    """Turn what an estimator refuses into a problem that points to its cause; those of ``passing`` stay."""
     try:
         yield
+    except passing:
+        raise
     except TokengapError as error:
         raise problem_of(error, pointer, unknown) from None
 

@@ -154,6 +154,7 @@ class CostBody(PricedBody):
     model: Spec | None = Field(default=None, description="the model")
     provider: Short | None = Field(default=None, description="who serves it, such as azure or bedrock")
     request: Any = Field(default=None, description="a request whose input tokens are counted")
+    counter: Spec | None = Field(default=None, description="count the request with this, not the model's own encoding")
     input_tokens: Whole | None = Field(default=None, description="all tokens sent, cached ones included")
     output_tokens: Whole | Short | None = Field(
         default=None, description="all tokens received; with calls also 100/300/900"
@@ -170,7 +171,9 @@ class CostBody(PricedBody):
     cached_share: Short | None = Field(default=None, description="of the input, read from the cache: 0.6 or 60%")
     words: Whole | None = Field(default=None, description="words of the input, to show the estimate by words beside it")
     words_factor: Short = Field(default="1", description="tokens a word in that estimate")
-    variant: Literal["batch", "flex", "priority", "fast"] | None = Field(default=None, description="how it is served")
+    variant: Literal["batch", "flex", "priority", "fast", "standard"] | None = Field(
+        default=None, description="how it is served; default: as the request says of itself"
+    )
     exchange_rate: Short | None = Field(
         default=None, description="show the total in it too: '1 USD = 0.92 EUR @ 2026-11-28'"
     )

@@ -54,10 +54,30 @@ def test_usage_and_requests(server: Any, answer: Callable[..., Any], tmp_path: P
 
 
 @pytest.mark.parametrize(
+    "request_body",
+    [
+        {**CHAT, "service_tier": "flex", "model": "gpt-5"},
+        {**CHAT, "service_tier": "auto"},
+        {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": CHAT},
+        {**CHAT, "tools": [{"type": "web_search"}]},
+    ],
+)
+def test_requests_cost_what_the_command_line_says(
+    server: Any, answer: Callable[..., Any], tmp_path: Path, request_body: dict[str, Any]
+) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(request_body))
+    printed = answer("cost", "--request", str(file), "--output-tokens", "9", "--as-of", AT, "--no-config")
+    assert server.post("/v1/cost", {"request": request_body, "output_tokens": 9, "as_of": AT}).json() == printed
+
+
+@pytest.mark.parametrize(
     ("body", "status", "pointer"),
     [
         ({"model": "gpt-99-super", "input_tokens": 1}, 404, "/model"),
         ({"request": {**CHAT, "model": "gpt-99"}}, 404, "/request/model"),
+        ({"request": {**CHAT, "service_tier": "gold"}}, 422, "/request/service_tier"),
+        ({"request": CHAT, "model": "text-embedding-99"}, 404, "/model"),
         ({"model": "gpt-4o"}, 422, ""),
         ({"input_tokens": 1}, 422, ""),
         ({"model": "gpt-4o", "input_tokens": -1}, 422, "/input_tokens"),
@@ -77,6 +97,7 @@ def test_what_cannot_be_priced(server: Any, body: Any, status: int, pointer: str
     response = server.post("/v1/cost", body)
     assert response.status_code == status
     assert response.json()["errors"][0]["pointer"].startswith(pointer)
+    assert "--" not in response.json()["detail"], "an option of the command line"
 
 
 @pytest.mark.parametrize(
