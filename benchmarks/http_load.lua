@@ -1,8 +1,10 @@
--- Every request is another prompt: a number that only this request has stands in front of the text.
-local file = assert(io.open(os.getenv("PROMPT_FILE"), "rb"))
-local text = file:read("*a")
-file:close()
-local counter, bad = 0, 0
+-- Every request is another prompt: lines taken from a random place on, after a number that only this request has.
+local lines = {}
+for line in io.lines(os.getenv("PROMPT_FILE")) do
+  lines[#lines + 1] = line
+end
+local size = tonumber(os.getenv("PROMPT_SIZE"))
+local counter = 0
 local threads = {}
 
 function setup(thread)
@@ -10,14 +12,25 @@ function setup(thread)
   thread:set("first", #threads * 1000000000)
 end
 
+function init()
+  math.randomseed(first)
+end
+
 function request()
   counter = counter + 1
-  local body = string.format('{"input": "%d %s"}', first + counter, text)
-  return wrk.format("POST", "/v1/count", { ["Content-Type"] = "application/json" }, body)
+  local parts = { '{"input": "', tostring(first + counter), " " }
+  local length, line = 0, math.random(#lines)
+  while length < size do
+    parts[#parts + 1] = lines[line]
+    length = length + #lines[line]
+    line = line % #lines + 1
+  end
+  parts[#parts + 1] = '"}'
+  return wrk.format("POST", "/v1/count", { ["Content-Type"] = "application/json" }, table.concat(parts))
 end
 
 function done(summary, latency, requests)
   local e = summary.errors
-  print(string.format("RESULT %f %f %d", summary.requests * 1e6 / summary.duration, latency:percentile(99) / 1000,
-    e.connect + e.read + e.write + e.status + e.timeout))
+  print(string.format("RESULT %f %f %d %d", summary.requests * 1e6 / summary.duration, latency:percentile(99) / 1000,
+    e.connect + e.read + e.write + e.status + e.timeout, summary.requests))
 end

@@ -21,10 +21,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from measure import machine
 
@@ -34,16 +35,25 @@ BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one run of wrk measured."""
+    """What one run of wrk measured; ``cpu_us`` is what the server took for a request."""
 
     per_second: float
     p99_ms: float
+    cpu_us: float
     errors: int
 
 
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server process, and the port it listens on."""
+
+    port: int
+    pid: int
+
+
 @contextmanager
-def server(command: Sequence[str | Path], path: str) -> Iterator[tuple[int, int]]:
-    """A server on a free port, with its process id; ``path`` answers once it is ready."""
+def server(command: Sequence[str | Path], path: str) -> Iterator[Server]:
+    """A server on a free port; ``path`` answers once it is ready."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -58,7 +68,7 @@ def server(command: Sequence[str | Path], path: str) -> Iterator[tuple[int, int]
                         break
                 except OSError:
                     continue
-            yield port, process.pid
+            yield Server(port, process.pid)
         finally:
             process.terminate()
 
@@ -67,42 +77,61 @@ OURS = (BIN / "tokengap", "serve")
 PLAIN = (BIN / "uvicorn", "http_plain:app", "--workers", "1", "--no-access-log")
 
 
-def prompt(size: int) -> str:
-    """English, Markdown and code, as JSON writes it inside quotes; every kind of it in each size."""
+def prompts(file: IO[str]) -> None:
+    """Write the texts that prompts are made of, line by line as JSON has them inside quotes."""
     root = HERE.parent
-    text = "".join((root / name).read_text(encoding="utf-8")[:1500] for name in ("README.md", "estimators/gap.py"))
-    return json.dumps((text * (size // len(text) + 1))[: size - 12])[1:-1]
+    for path in sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("estimators/*.py")]):
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            file.write(json.dumps(line)[1:-1] + "\n")
+    file.flush()
 
 
-def load(port: int, size: int, connections: int, seconds: int) -> Load:
+def load(server: Server, size: int, connections: int, seconds: int) -> Load:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
-        file.write(prompt(size))
-        file.flush()
+        prompts(file)
         wrk = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(HERE / "http_load.lua")]
-        env = {**os.environ, "PROMPT_FILE": file.name}
-        done = subprocess.run([*wrk, f"http://127.0.0.1:{port}"], env=env, capture_output=True, text=True, check=True)
+        env = {**os.environ, "PROMPT_FILE": file.name, "PROMPT_SIZE": str(size)}
+        before = cpu_seconds(server.pid)
+        url = f"http://127.0.0.1:{server.port}"
+        done = subprocess.run([*wrk, url], env=env, capture_output=True, text=True, check=True)
+        used = cpu_seconds(server.pid) - before
     figures = next(line for line in done.stdout.splitlines() if line.startswith("RESULT")).split()
-    return Load(float(figures[1]), float(figures[2]), int(figures[3]))
+    return Load(float(figures[1]), float(figures[2]), used / int(figures[4]) * 1e6, int(figures[3]))
 
 
-def compare(seconds: int, rounds: int) -> None:
-    with server(OURS, "/readyz") as (ours, _), server(PLAIN, "/openapi.json") as (plain, _):
-        for port in (ours, plain):
-            load(port, 2048, 1, 1)
-        print("prompt   connections      ours/s   plain/s   ratio   p99 ms    plain  failed")
-        for size in (2048, 20480):
+def compare(sizes: Sequence[int], seconds: int, rounds: int) -> None:
+    with server(OURS, "/readyz") as ours, server(PLAIN, "/openapi.json") as plain:
+        for each in (ours, plain):
+            load(each, 2048, 1, 1)
+        print("prompt  connections     ours/s  plain/s   ratio    p99 ms   plain   CPU us   plain   ratio  failed")
+        for size in sizes:
             for connections in (1, 8):
-                taken: dict[int, list[Load]] = {ours: [], plain: []}
-                for number in range(rounds):
-                    for port in (ours, plain) if number % 2 else (plain, ours):
-                        taken[port].append(load(port, size, connections, seconds))
-                mine, other = (statistics.median(one.per_second for one in taken[port]) for port in (ours, plain))
-                tail, base = (statistics.median(one.p99_ms for one in taken[port]) for port in (ours, plain))
-                failed = sum(one.errors for loads in taken.values() for one in loads)
-                print(
-                    f"{size // 1024} KB{connections:15}{mine:12,.0f}{other:10,.0f}{mine / other:8.2f}"
-                    f"{tail:9.2f}{base:9.2f}{failed:8}"
-                )
+                _compare(ours, plain, size, connections, seconds, rounds)
+
+
+def _compare(ours: Server, plain: Server, size: int, connections: int, seconds: int, rounds: int) -> None:
+    taken: dict[Server, list[Load]] = {ours: [], plain: []}
+    for number in range(rounds):
+        for each in (ours, plain) if number % 2 else (plain, ours):
+            taken[each].append(load(each, size, connections, seconds))
+
+    def both(figure: Callable[[Load], float]) -> tuple[float, float]:
+        mine, other = (statistics.median(map(figure, taken[each])) for each in (ours, plain))
+        return mine, other
+
+    rate, tail, cpu = both(lambda one: one.per_second), both(lambda one: one.p99_ms), both(lambda one: one.cpu_us)
+    failed = sum(one.errors for loads in taken.values() for one in loads)
+    print(
+        f"{size / 1024:3.0f} KB{connections:13}{rate[0]:11,.0f}{rate[1]:9,.0f}{rate[0] / rate[1]:8.2f}"
+        f"{tail[0]:10.2f}{tail[1]:8.2f}{cpu[0]:9.0f}{cpu[1]:8.0f}{cpu[1] / cpu[0]:8.2f}{failed:8}",
+        flush=True,
+    )
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> float:
@@ -112,12 +141,13 @@ def memory_mb(pid: int) -> float:
 
 def grow(requests: int) -> None:
     """Send ever-new texts and ever-new names of models, known and unknown."""
-    with server(OURS, "/readyz") as (port, pid):
-        asyncio.run(_send(port, requests // 20, 0))
-        before = memory_mb(pid)
+    with server(OURS, "/readyz") as started:
+        asyncio.run(_send(started.port, requests // 20, 0))
+        before = memory_mb(started.pid)
         for part in range(1, 5):
-            asyncio.run(_send(port, requests // 4, part))
-            print(f"memory after {requests // 4 * part:,} requests: {memory_mb(pid):.0f} MB ({before:.0f} MB before)")
+            asyncio.run(_send(started.port, requests // 4, part))
+            now = memory_mb(started.pid)
+            print(f"memory after {requests // 4 * part:,} requests: {now:.0f} MB ({before:.0f} MB before)")
 
 
 async def _send(port: int, requests: int, part: int) -> None:
@@ -144,6 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[2048, 20480], metavar="BYTES")
     parser.add_argument("--memory", type=int, default=0, metavar="N")
     args = parser.parse_args()
     print(machine("tokengap", "tiktoken", "fastapi", "uvicorn"))
@@ -153,7 +184,7 @@ def main() -> None:
         return
     if shutil.which("wrk") is None:
         sys.exit("wrk is needed: apt-get install wrk")
-    compare(args.seconds, args.rounds)
+    compare(args.sizes, args.seconds, args.rounds)
     print(f"load after: {os.getloadavg()[0]:.1f}")
 
 

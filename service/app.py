@@ -126,7 +126,12 @@ def _succeeded(task: asyncio.Future[None]) -> bool:
 def _own(operations: Operations, costing: Costing) -> list[Operation]:
     return [
         Operation(
-            "/v1/count", operations.count, schemas.CountBody, schemas.ReportAnswer, "Count texts or a chat request"
+            "/v1/count",
+            operations.count,
+            schemas.CountBody,
+            schemas.ReportAnswer,
+            "Count texts or a chat request",
+            quick=operations.quick.answer,
         ),
         Operation(
             "/v1/compare",

@@ -20,7 +20,6 @@ from . import schemas
 from .operations import OWN, Done, Face, Operation
 from .problems import Problem, invalid
 from .routes import Operations, faults_at
-from .telemetry import Counted
 
 _AS_BAD_REQUEST = {408: 400, 415: 400, 422: 400}
 _INSIDE_SCHEMA = re.compile(r"tools\[\d+\].+|(?:response_format|text|output_config|output_format)\..+")
@@ -83,8 +82,7 @@ class Facades:
         count = counter.count(body.prompt)
         answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids}
         answer["token_strs"] = strings if body.return_token_strs else None
-        tallied = (Counted(count.tokenizer, count.kind, count.tokens),)
-        return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None), tallied)
+        return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None), (count,))
 
     def detokenize(self, body: schemas.VllmDetokenizeBody) -> Done:
         """vLLM's ``/detokenize``; bytes that are no character become U+FFFD."""
@@ -183,7 +181,7 @@ def _done(counted: RequestCount, answer: Mapping[str, Any]) -> Done:
     headers = _quality(counted.kind, rule, counted.fingerprint, counted.interval)
     if counted.not_counted:
         headers += (("X-Tokengap-Not-Counted", str(len(counted.not_counted))),)
-    return Done(answer, headers, (Counted(counted.tokenizer, counted.kind, counted.tokens),))
+    return Done(answer, headers, (counted,))
 
 
 def _quality(kind: str, method: str, fingerprint: str, interval: tuple[int, int] | None) -> tuple[tuple[str, str], ...]:

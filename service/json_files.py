@@ -21,7 +21,7 @@ def read_json(path: str) -> object:
 def parse_json(text: str) -> object:
     """Parse JSON, refusing duplicate keys, NaN and infinities, and nesting without end, as ValueError."""
     try:
-        value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
+        value: object = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return value
@@ -38,3 +38,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _no_number(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON value")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)

@@ -16,7 +16,7 @@ from ..estimators.fitting import fit_input
 from ..estimators.limits import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
-from ..tokenizers.counter import Counter
+from ..tokenizers.counter import Count, Counter
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
@@ -24,9 +24,9 @@ from ..tokenizers.tiktoken_encodings import TiktokenCounter
 from .operations import Done
 from .problems import Fault, Problem, invalid, problem_of
 from .protection import checkpoint, measure_json
+from .quick import QuickCount
 from .schemas import CompareBody, CountBody, FitBody, PricedBody, TokenizeBody
 from .settings import Settings
-from .telemetry import Counted
 
 MOST_WARM = 1024
 """How many counters are remembered as ready; callers may name ever new ones."""
@@ -38,6 +38,7 @@ class Operations:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.book = load_book(None, settings.prices, settings.price_data)
+        self.quick = QuickCount(min(settings.inline_bytes, settings.max_text_chars))
         self._warm: dict[str, None] = {}
 
     def load(self) -> None:
@@ -45,6 +46,7 @@ class Operations:
         for spec in self.settings.preload:
             self.counter(spec, "/preload").count("ready")
             self.warmed(spec)
+            self.quick.learn((spec,))
         count("ready", ["model:gpt-4o"], book=self.book)
 
     def is_warm(self, specs: Sequence[str]) -> bool:
@@ -62,6 +64,7 @@ class Operations:
         price, as_of = price_of(body), time_of(body)
         with faults_at("/request"):
             report = count(texts, specs, price=price, unit=body.unit, book=self.book, as_of=as_of)
+        self.quick.learn(specs)
         return self._done(report)
 
     def compare(self, body: CompareBody) -> Done:
@@ -92,8 +95,10 @@ class Operations:
             tokenizer = tokenizer_of(counter)
         self.check_texts(body.input, self.settings.max_tokenize_chars)
         results: list[dict[str, Any]] = []
+        counts: list[Count] = []
         for text in self.texts(body.input):
             counted = counter.count(text.text)
+            counts.append(counted)
             results.append(
                 {
                     "source": text.source,
@@ -107,8 +112,7 @@ class Operations:
                 }
             )
         self.warmed(spec)
-        tallied = [Counted(each["tokenizer"], each["kind"], each["tokens"]) for each in results]
-        return Done({"results": results}, counted=tuple(tallied))
+        return Done({"results": results}, counted=tuple(counts))
 
     def fit(self, body: FitBody) -> Done:
         """Say whether a text or a request fits a model, with room for its answer."""
@@ -126,8 +130,7 @@ class Operations:
                 given, body.model, counter=body.counter, output_tokens=body.output_tokens, answer=body.answer
             )
         self.warmed(spec)
-        done = fitted.to_dict()
-        return Done(done, counted=(Counted(done["tokenizer"], done["kind"], done["tokens"]),))
+        return Done(fitted.to_dict(), counted=(fitted.count,))
 
     def counters(self) -> dict[str, Any]:
         """The counters that may be used here."""
@@ -198,9 +201,9 @@ class Operations:
 
     def _done(self, report: Report) -> Done:
         self.warmed(*(total.counter for total in report.total))
-        tallied = tuple(Counted(row.count.tokenizer, row.count.kind, row.count.tokens) for row in report.results)
+        counts = tuple(row.request or row.count for row in report.results)
         unpriced = any("unpriced" in row.warnings for row in report.results)
-        return Done(report_json(report), counted=tallied, unpriced="no price for the model" if unpriced else None)
+        return Done(report_json(report), counted=counts, unpriced="no price for the model" if unpriced else None)
 
 
 @contextmanager

@@ -10,12 +10,15 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+
+if TYPE_CHECKING:
+    from ..estimators.request_count import RequestCount
+    from ..tokenizers.counter import Count
 
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"
 """prometheus-client's own variable: the folder in which several workers share their numbers."""
@@ -25,15 +28,6 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 _BYTES = tuple(4**power for power in range(4, 12))
 
 log = logging.getLogger("tokengap.http")
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Tokens that were counted: under which tokenizer, how good, how many."""
-
-    tokenizer: str
-    kind: str
-    tokens: int
 
 
 class Metrics:
@@ -82,10 +76,14 @@ class Metrics:
         if size:
             self._bytes.observe(size)
 
-    def counted(self, counts: Iterable[Counted]) -> None:
+    def counted(self, counts: Iterable[Count | RequestCount]) -> None:
         """Rules of thumb are put together by what they count: their factors are the caller's."""
+        sums: dict[tuple[str, str], int] = {}
         for count in counts:
-            self._token(count.tokenizer.partition(":")[0], count.kind).inc(count.tokens)
+            key: tuple[str, str] = count.tokenizer.partition(":")[0], count.kind
+            sums[key] = sums.get(key, 0) + count.tokens
+        for key, tokens in sums.items():
+            self._token(*key).inc(tokens)
 
     def unpriced(self, reason: str) -> None:
         self._unpriced.labels(reason).inc()
