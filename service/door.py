@@ -10,8 +10,8 @@ from typing import Any
 
 from .access import Keys, RateLimit
 from .operations import Face
-from .problems import Problem, internal
-from .protection import Receive, Scope, Send
+from .problems import Problem, internal, retry_after
+from .protection import CROWDED, Receive, Scope, Send, drain
 from .telemetry import Metrics, RequestLog, log
 
 OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/openapi.json"})
@@ -70,23 +70,27 @@ class Door:
             await send(message)
 
         path = scope["path"]
-        state = dict(scope, **{"tokengap.headers": headers, "tokengap.id": request_id})
+        scope["tokengap.headers"], scope["tokengap.id"] = headers, request_id
         direct = self._direct.get(path) if scope["method"] == "POST" else None
         try:
             if path not in OPEN:
                 await self._admit(scope, headers)
-            await (direct or self._app)(state, receive, send_with_headers)
+            await (direct or self._app)(scope, receive, send_with_headers)
         except Problem as problem:
             if status == GONE:
+                if _cuts_off(scope, headers, problem):
+                    await drain(receive)
                 await self._fail(problem, path, request_id, send_with_headers)
         except Exception:
             log.exception("failed", extra={"fields": {"request_id": request_id}})
             if status == GONE:
                 await self._fail(internal(), path, request_id, send_with_headers)
         finally:
-            self._note(state, path if direct else _route_of(state), status, start, request_id)
+            self._note(scope, path if direct else _route_of(scope), status, start, request_id)
 
     async def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
+        if CROWDED in scope.get("state", ()):
+            raise retry_after("overloaded", "too many connections; try again later", 1)
         caller = ""
         if self._keys and not (scope["method"] == "OPTIONS" and b"origin" in headers):
             caller = self._keys.check(headers)
@@ -105,6 +109,15 @@ class Door:
         if self._requests is not None:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             self._requests.note(request_id, method, route, status, seconds, size)
+
+
+def _cuts_off(scope: Scope, headers: Mapping[bytes, bytes], problem: Problem) -> bool:
+    """Whether the connection ends with this answer while its client may still be sending a body nobody has read."""
+    if "tokengap.size" in scope or problem.kind in ("body-too-slow", "body-too-large"):
+        return False
+    has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+    ends = scope["http_version"] == "1.0" or b"close" in headers.get(b"connection", b"").lower()
+    return has_body and ends and b"expect" not in headers
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

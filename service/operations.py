@@ -109,7 +109,7 @@ class OperationRoute:
         raw = await self._engine.bodies.read(headers, receive)
         if raw is None:
             return
-        scope["tokengap.size"] = len(raw)  # type: ignore[index]
+        scope["tokengap.size"] = len(raw)
         try:
             done = await self._perform(raw, scope.get("path_params") or {}, receive)
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar
@@ -14,13 +14,16 @@ from typing import Any, TypeVar
 from .json_files import parse_json
 from .problems import Problem, retry_after
 
-Scope = Mapping[str, Any]
+Scope = MutableMapping[str, Any]
 Receive = Callable[[], Any]
 Send = Callable[[Any], Any]
 T = TypeVar("T")
 
 DRAIN_SECONDS = 2
 """How long a body that was refused is still read, so that its sender gets to see the answer."""
+
+CROWDED = "tokengap.crowded"
+"""Stands in the state of requests that come on a connection which is one too many."""
 
 _cancelled: ContextVar[Event | None] = ContextVar("cancelled", default=None)
 
@@ -103,40 +106,47 @@ class Bodies:
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and (len(declared) > 18 or int(declared) > self._longest):
             if b"expect" not in headers:  # with it, the body has not been sent
-                await self._drain(receive)
+                await drain(receive)
             raise self._too_large()
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body: bytes = message.get("body", b"")
-        if message.get("more_body") or len(body) > self._longest:
-            return await self._read_rest(body, receive)
-        self._hold(len(body))
-        return body
+        # As asyncio.timeout, which takes as long as all else that is done for a short body.
+        task, expired = asyncio.current_task(), False
+        assert task is not None  # noqa: S101 - this is a coroutine
 
-    async def _read_rest(self, first: bytes, receive: Receive) -> bytes | None:
-        chunks, size, kept = [first], len(first), False
-        self._hold(size)
+        def expire() -> None:
+            nonlocal expired
+            expired = True
+            task.cancel()
+
+        timer = asyncio.get_running_loop().call_later(self._seconds, expire)
         try:
-            async with asyncio.timeout(self._seconds):
-                more = True
-                while more:
-                    if size > self._longest:
-                        await self._drain(receive)
-                        raise self._too_large()
-                    message = await receive()
-                    if message["type"] != "http.request":
-                        return None
-                    chunk = message.get("body", b"")
-                    self._hold(len(chunk))
-                    size += len(chunk)
-                    chunks.append(chunk)
-                    more = message.get("more_body", False) or size > self._longest
-            kept = True
-            return b"".join(chunks)
-        except TimeoutError:
+            return await self._read(receive)
+        except asyncio.CancelledError:
+            if not expired or task.uncancel():
+                raise
             detail = f"the body did not arrive within {self._seconds:g} seconds"
             raise Problem("body-too-slow", detail, headers=(("Connection", "close"),)) from None
+        finally:
+            timer.cancel()
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        chunks: list[bytes] = []
+        size, kept, more = 0, False, True
+        try:
+            while more:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return None
+                chunk = message.get("body", b"")
+                self._hold(len(chunk))
+                size += len(chunk)
+                chunks.append(chunk)
+                more = message.get("more_body", False)
+                if size > self._longest:
+                    if more:
+                        await drain(receive)
+                    raise self._too_large()
+            kept = True
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
         finally:
             if not kept:
                 self.release(size)
@@ -153,13 +163,15 @@ class Bodies:
         detail = f"the body is longer than {self._longest:,} bytes; send less text at a time"
         return Problem("body-too-large", detail, headers=(("Connection", "close"),))
 
-    async def _drain(self, receive: Receive) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_SECONDS):
-                for _ in range(1000):
-                    message = await receive()
-                    if message["type"] != "http.request" or not message.get("more_body"):
-                        return
+
+async def drain(receive: Receive) -> None:
+    """Read what is left of a body that is refused, for a while, so that its sender gets to see the answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
 
 
 def parse(raw: bytes) -> object:

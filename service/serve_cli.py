@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 PACKAGES = ("fastapi", "uvicorn", "httptools", "pydantic_settings", "prometheus_client", "limits", "redis")
 """What the extra ``serve`` installs and a plain installation does not have."""
 
+KEEP_ALIVE_SECONDS = 75
+"""Longer than proxies keep idle connections, so that it is they who close them and no request meets a closed one."""
+
 _EXAMPLES = """
 examples:
   tokengap serve
@@ -57,9 +60,11 @@ def _serve(args: argparse.Namespace, settings: Settings) -> None:
 
     from .telemetry import log_config
 
+    _allow_files(2 * settings.connections + 100)
     uvicorn.run(
         "tokengap.service.app:create_app",
         factory=True,
+        http="tokengap.service.connections:Connection",
         host=args.host,
         port=args.port,
         workers=args.workers,
@@ -67,8 +72,8 @@ def _serve(args: argparse.Namespace, settings: Settings) -> None:
         access_log=False,
         log_config=log_config(settings.log_level),
         server_header=False,
-        limit_concurrency=settings.connections,
         forwarded_allow_ips=settings.trusted_proxies,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
 
@@ -86,11 +91,23 @@ def _settings() -> Settings:
         settings = Settings()
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        name = "_".join(str(part) for part in first["loc"][:1]).upper()
-        raise TokengapError(f"bad setting TOKENGAP_{name}: {first['msg']}") from None
+        where = f"bad setting TOKENGAP_{str(first['loc'][0]).upper()}" if first["loc"] else "bad settings"
+        raise TokengapError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
     settings.keys()
     Operations(settings)  # a wrong price file is said here, once, rather than by every worker
     return settings
+
+
+def _allow_files(number: int) -> None:
+    """Raise the limit of open files, as far as this is allowed: each connection is one."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _stop(*_: Any) -> NoReturn:

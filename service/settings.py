@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-COUNTERS = (
-    "o200k_base",
-    "o200k_harmony",
-    "cl100k_base",
-    "p50k_base",
-    "p50k_edit",
-    "r50k_base",
-    "gpt2",
-    "model",
-    "words",
-    "chars",
-    "bytes",
-)
-"""What may be counted with unless settings say otherwise: nothing here ever opens a file of the caller's choice."""
+from ..tokenizers.registry import BUILT_IN, plugins
+
+OPENS_FILES = frozenset({"bpe"})
+"""Counters whose spec names a file, which over HTTP a caller would choose: refused, whatever the settings say."""
+
+COUNTERS = tuple(name for name in BUILT_IN if name not in OPENS_FILES)
+"""What may be counted with unless settings say otherwise."""
 
 Words = Annotated[tuple[str, ...], NoDecode]
 
@@ -73,6 +66,23 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("counters")
+    @classmethod
+    def _safe(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for name in value:
+            if name in OPENS_FILES:
+                raise ValueError(f"{name!r} opens files of the caller's choice, and is never offered over HTTP")
+            if name not in BUILT_IN and name not in plugins():
+                raise ValueError(f"no counter has the name {name!r}; 'tokengap counters' lists them")
+        return value
+
+    @model_validator(mode="after")
+    def _loadable(self) -> Self:
+        for spec in self.preload:
+            if spec.partition(":")[0] not in self.counters:
+                raise ValueError(f"preload names {spec!r}, which is not among the counters")
+        return self
 
     @field_validator("rate_limit")
     @classmethod
