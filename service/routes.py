@@ -125,7 +125,8 @@ class Operations:
             self.check_request(body.request)
         self.check_texts([text for text in (body.input, body.answer) if text is not None])
         given = ChatRequest("request", body.request) if body.input is None else body.input
-        with faults_at("/request" if body.input is None else "", unknown="/model"):
+        unknown = "/model" if body.model or body.request is None else "/request/model"
+        with faults_at("/request" if body.input is None else "", unknown):
             fitted = fit_input(
                 given, body.model, counter=body.counter, output_tokens=body.output_tokens, answer=body.answer
             )

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..estimators.comparison import DEFAULT_BASELINE
+from ..estimators.request_settings import named_model
 from ..tokenizers.registry import DEFAULT_COUNTER
 
 Spec = Annotated[str, Field(min_length=1, max_length=300)]
@@ -72,9 +73,8 @@ class CountBody(PricedBody):
     def specs(self) -> tuple[str, ...]:
         """The counters named, or else that of the model which the request names, or else the default."""
         named = (f"model:{self.model}",) if self.model else ()
-        if not self.counters and not named and isinstance(self.request, dict):
-            own = self.request.get("model")
-            named = (f"model:{own}",) if isinstance(own, str) else ()
+        if not self.counters and not named and (own := named_model(self.request)):
+            named = (f"model:{own}",)
         return tuple(dict.fromkeys((*self.counters, *named))) or (DEFAULT_COUNTER,)
 
     def weight(self, size: int) -> int:
@@ -128,7 +128,7 @@ class FitBody(Body):
         one_of=("input", "request"),
     )
 
-    model: Spec = Field(description="the model")
+    model: Spec | None = Field(default=None, description="the model; default: the one the request names")
     input: str | None = Field(default=None, description="the text")
     request: Any = Field(default=None, description="a whole request instead of a text")
     counter: Spec | None = Field(default=None, description="count with this instead of the model's own encoding")
@@ -136,7 +136,8 @@ class FitBody(Body):
     answer: str | None = Field(default=None, description="a sample answer: leave room for it, show where it is cut off")
 
     def specs(self) -> tuple[str, ...]:
-        return (self.counter or f"model:{self.model}",)
+        model = self.model or named_model(self.request)
+        return (self.counter or f"model:{model}",)
 
     def weight(self, size: int) -> int:
         return size * 4
@@ -352,6 +353,7 @@ class FitAnswer(Answer):
     fingerprint: str
     kind: Kind
     interval: Interval
+    not_counted: list[str]
     answer: dict[str, Any] | None
     sources: dict[str, str]
     warnings: list[str]
