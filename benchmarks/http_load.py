@@ -48,7 +48,11 @@ class Server:
     """A server process, and the port it listens on."""
 
     port: int
-    pid: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
 
 @contextmanager
@@ -68,7 +72,7 @@ def server(command: Sequence[str | Path], path: str) -> Iterator[Server]:
                         break
                 except OSError:
                     continue
-            yield Server(port, process.pid)
+            yield Server(port, process)
         finally:
             process.terminate()
 

@@ -68,6 +68,7 @@ def create_app(settings: Settings | None = None) -> Application:
         metrics.prices(table.name, table.version, table.sha256)
         gc.collect()
         gc.freeze()  # what is loaded stays: looking through it again and again is what would make answers late
+        gc.set_threshold(50_000)  # as would looking after every 700 of the values in a body
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -96,7 +97,8 @@ def create_app(settings: Settings | None = None) -> Application:
             metrics.unpriced(done.unpriced)
 
     bodies = Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds)
-    engine = Engine(bodies, long, short, settings.inline_bytes, operations.is_warm, counted)
+    most_values = 2 * max(settings.max_values, settings.max_tokenize_chars)
+    engine = Engine(bodies, long, short, settings.inline_bytes, most_values, operations.is_warm, counted)
     costing = Costing(operations)
     direct = _add_operations(app, [*_own(operations, costing), *facades(operations)], engine)
     _add_lists(app, operations, costing, short)
@@ -252,7 +254,7 @@ def _problem_of(request: Request, error: Exception) -> Problem:
 
 
 def _answer_problem(request: Request, error: Exception) -> Response:
-    face = face_of(request.url.path)
+    face = face_of(request.scope["path"])
     status, head, content = face.answer(_problem_of(request, error), request.scope["tokengap.id"])
     headers = {name.decode(): value.decode() for name, value in head}
     return Response(content, status, headers)

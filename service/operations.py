@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from .problems import MEDIA_TYPE, Problem, faults_of
-from .protection import Abandoned, Bodies, Receive, Scope, Send, Workers, parse, until_gone
+from .problems import MEDIA_TYPE, Fault, Problem, faults_of, pointer_to
+from .protection import Abandoned, Bodies, Receive, Scope, Send, Workers, check_structure, parse, until_gone
 from .schemas import Body
 
 if TYPE_CHECKING:
     from ..estimators.request_count import RequestCount
     from ..tokenizers.counter import Count
+
+MOST_FAULTS = 20
+"""Faults that an answer names."""
 
 JSON = (b"content-type", b"application/json")
 
@@ -82,6 +86,7 @@ class Engine:
     long: Workers
     short: Workers
     inline_bytes: int
+    most_values: int
     is_warm: Callable[[tuple[str, ...]], bool]
     counted: Callable[[Done], None]
 
@@ -140,6 +145,7 @@ class OperationRoute:
         return self._act(body, params)
 
     def _all(self, raw: bytes, params: Mapping[str, str]) -> Done:
+        check_structure(raw, self._engine.most_values)
         return self._act(self.check(parse(raw)), params)
 
     def _act(self, body: Body, params: Mapping[str, str]) -> Done:
@@ -150,13 +156,24 @@ class OperationRoute:
 
     def check(self, value: object) -> Body:
         """Check a body against its model."""
+        self._refuse_unknown(value)
         try:
             return self.operation.body.model_validate(value)
         except ValidationError as error:
             found = error.errors(include_url=False, include_input=False, include_context=False)
-            faults = faults_of(found, value)[:20]
+            faults = faults_of(found, value)[:MOST_FAULTS]
             where = faults[0].pointer or "the body"
             raise Problem("invalid-request", f"{where}: {faults[0].detail}", faults) from None
+
+    def _refuse_unknown(self, value: object) -> None:
+        """Name the first members that the body does not have; pydantic would name each of a hundred thousand."""
+        model = self.operation.body
+        if isinstance(value, dict) and model.model_config.get("extra") == "forbid":
+            known = {field.alias or name for name, field in model.model_fields.items()}
+            unknown = list(islice((name for name in value if name not in known), MOST_FAULTS))
+            if unknown:
+                faults = tuple(Fault(pointer_to([name]), "no such member here") for name in unknown)
+                raise Problem("invalid-request", f"{faults[0].pointer}: {faults[0].detail}", faults)
 
 
 class DocumentedRoute(APIRoute):

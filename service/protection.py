@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -12,7 +13,7 @@ from threading import Event
 from typing import Any, TypeVar
 
 from .json_files import parse_json
-from .problems import Problem, retry_after
+from .problems import Fault, Problem, retry_after
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Any]
@@ -185,6 +186,31 @@ def parse(raw: bytes) -> object:
         raise Problem("malformed-json", detail) from None
     except ValueError as error:
         raise Problem("malformed-json", str(error)) from None
+
+
+_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,\]}]', re.DOTALL)
+_DEEPEST = 500
+
+
+def check_structure(raw: bytes, most: int) -> None:
+    """Refuse a body of more than ``most`` values before it is parsed.
+
+    Parsing stops all other threads, for a second where four megabytes are nothing but brackets. This does not, and
+    ends at the first value that is too many; a long text is one step.
+    """
+    values = depth = 0
+    for match in _STRUCTURE.finditer(raw):
+        sign = raw[match.start()]
+        if sign in b"]}":
+            depth -= 1
+            continue
+        values += 1
+        depth += sign in b"[{"
+        if depth > _DEEPEST:
+            raise Problem("malformed-json", "nested too deeply")
+        if values > most:
+            detail = f"the body has more than {most:,} values; send less at a time"
+            raise Problem("too-much-text", detail, (Fault("", detail),))
 
 
 def measure_json(value: object, most: int) -> tuple[int, int]:

@@ -13,6 +13,8 @@ from ..tokenizers.registry import DEFAULT_COUNTER
 Spec = Annotated[str, Field(min_length=1, max_length=300)]
 Whole = Annotated[int, Field(ge=0, le=10**15)]
 Short = Annotated[str, Field(max_length=300)]
+Texts = Annotated[list[str], Field(fail_fast=True)]
+TokenId = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Unit = Literal["input", "output"]
 Kind = Literal["exact", "reconstructed", "calibrated", "heuristic"]
 Interval = Annotated[list[int], Field(min_length=2, max_length=2)] | None
@@ -60,11 +62,11 @@ class CountBody(PricedBody):
         one_of=("input", "request"),
     )
 
-    input: str | list[str] = Field(default_factory=list, description="a text or several")
+    input: str | Texts = Field(default_factory=list, description="a text or several")
     request: Any = Field(
         default=None, description="a request to a chat model, in OpenAI's, Anthropic's or Google's shape"
     )
-    counters: list[Spec] = Field(
+    counters: Annotated[list[Spec], Field(fail_fast=True)] = Field(
         default_factory=list, max_length=16, description=f"what to count with; default: {DEFAULT_COUNTER}"
     )
     model: Spec | None = Field(default=None, description="count with this model's encoding, and price it")
@@ -108,7 +110,7 @@ class TokenizeBody(Body):
 
     model_config = _examples({"input": "Hello, world", "counter": "o200k_base"})
 
-    input: str | list[str] = Field(description="a text or several")
+    input: str | Texts = Field(description="a text or several")
     counter: Spec | None = Field(default=None, description=f"an encoding; default: the model's, or {DEFAULT_COUNTER}")
     model: Spec | None = Field(default=None, description="tokenize as this model does")
 
@@ -242,7 +244,7 @@ class VllmDetokenizeBody(VendorBody):
         json_schema_extra={"examples": [{"model": "gpt-4o", "tokens": [13225, 11, 2375]}]}
     )
 
-    tokens: list[Annotated[int, Field(ge=0, le=2**31 - 1)]] = Field(description="the ids")
+    tokens: Annotated[list[TokenId], Field(fail_fast=True)] = Field(description="the ids")
 
 
 class Answer(BaseModel):

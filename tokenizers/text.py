@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 WHITE_SPACE = (
@@ -14,6 +15,8 @@ r"""Unicode's White_Space property, which is what ``\s`` means in the published 
 """
 
 
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF = re.compile("[\ud800-\udfff]")
 _MARKS = bytes(ord(" ") if chr(code).isspace() else ord("x") for code in range(256))
 
 
@@ -52,6 +55,8 @@ def well_formed(text: str) -> tuple[str, bool]:
     try:
         text.encode()
     except UnicodeEncodeError:
-        joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return joined, joined.count("\ufffd") > text.count("\ufffd")
+        if _PAIR.search(text):
+            joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            return joined, joined.count("\ufffd") > text.count("\ufffd")
+        return _HALF.sub("\ufffd", text), True  # as JSON leaves them; six times as fast
     return text, False

@@ -96,7 +96,7 @@ def _encode(text: str, encoding: Tiktoken, newline_ends_run: bool, long_run: int
     start = 0
     for left, right in _long_whitespace_chunks(text, newline_ends_run, long_run):
         yield encoding.encode_ordinary(text[start:left])
-        yield encoding._encode_single_piece(text[left:right].encode())
+        yield _one_chunk(encoding).encode_ordinary(text[left:right])
         start = right
     yield encoding.encode_ordinary(text[start:] if start else text)
 
@@ -165,6 +165,23 @@ def _build(name: str) -> Tiktoken:
         mergeable_ranks=load_ranks(encoding.ranks),
         special_tokens=dict(encoding.special_tokens),
     )
+
+
+def _one_chunk(encoding: Tiktoken) -> Tiktoken:
+    """The encoding with all of a text as one chunk.
+
+    tiktoken has a function for one chunk, but it stops every other thread meanwhile: for seconds, here.
+    """
+    with _building:
+        return _build_one_chunk(encoding)
+
+
+@cache
+def _build_one_chunk(encoding: Tiktoken) -> Tiktoken:
+    from tiktoken import Encoding as Tiktoken
+
+    ranks = encoding._mergeable_ranks
+    return Tiktoken(encoding.name, pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
 
 
 @cache
