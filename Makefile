@@ -46,7 +46,9 @@ lock: .venv/dev ## Resolve the requirements anew
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --group build -o requirements/runtime.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  pyproject.toml --extra serve --group build -c requirements/runtime.txt -o requirements/serve.txt
+	  --group build -c requirements/runtime.txt -o requirements/build.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra serve -c requirements/runtime.txt -o requirements/serve.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --extra serve --group dev -c requirements/serve.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
