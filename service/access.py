@@ -7,10 +7,13 @@ import hmac
 import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from limits import RateLimitItem, parse
 from limits.aio.storage import MemoryStorage, RedisStorage, Storage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from .problems import Problem, retry_after
 from .telemetry import log
@@ -91,4 +94,6 @@ class RateLimit:
 
 
 def _redis(url: str) -> Storage:
-    return RedisStorage(f"async+{url}", implementation="redispy")
+    # Of a Redis that was started again, the pool holds only dead connections: each is made anew at once.
+    retry: Any = Retry(NoBackoff(), 1)
+    return RedisStorage(f"async+{url}", implementation="redispy", retry=retry)

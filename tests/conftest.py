@@ -161,6 +161,11 @@ def free_port() -> int:
         return port
 
 
+@pytest.fixture
+def unused_port() -> int:
+    return free_port()
+
+
 Serve = Callable[..., AbstractContextManager[Server]]
 
 

