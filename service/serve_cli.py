@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from .cli import Parser
+    from .routes import Operations
     from .settings import Settings
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "pydantic_settings", "prometheus_client", "limits", "redis")
@@ -29,7 +30,7 @@ examples:
   tokengap serve
   TOKENGAP_API_KEYS=key1,key2 TOKENGAP_RATE_LIMIT=600/minute tokengap serve --host 0.0.0.0 --workers 2
 
-Every other setting is an environment variable; docs/http.md lists them.
+Every other setting is an environment variable; docs/deploy.md lists them.
 """
 
 
@@ -94,7 +95,8 @@ def _settings() -> Settings:
         where = f"bad setting TOKENGAP_{str(first['loc'][0]).upper()}" if first["loc"] else "bad settings"
         raise TokengapError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
     settings.keys()
-    Operations(settings)  # a wrong price file is said here, once, rather than by every worker
+    operations = Operations(settings)  # a wrong price file is said here, once, rather than by every worker
+    _check_preload(settings, operations)
     return settings
 
 
@@ -108,6 +110,17 @@ def _allow_files(number: int) -> None:
     wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _check_preload(settings: Settings, operations: Operations) -> None:
+    """Refuse counters to load that cannot be made: the service would never be ready."""
+    from .problems import Problem
+
+    for spec in settings.preload:
+        try:
+            operations.counter(spec, "")
+        except Problem as problem:
+            raise TokengapError(f"bad setting TOKENGAP_PRELOAD: {problem.detail}") from None
 
 
 def _stop(*_: Any) -> NoReturn:

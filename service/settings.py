@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -23,7 +25,7 @@ Words = Annotated[tuple[str, ...], NoDecode]
 class Settings(BaseSettings):
     """Every setting has a default that is safe on an open port; lists are written with commas."""
 
-    model_config = SettingsConfigDict(env_prefix="TOKENGAP_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="TOKENGAP_", extra="ignore", frozen=True, env_ignore_empty=True)
 
     counters: Words = Field(
         default=COUNTERS, description="names of the counters that may be used; a spec begins with one"
@@ -86,11 +88,40 @@ class Settings(BaseSettings):
 
     @field_validator("rate_limit")
     @classmethod
-    def _readable(cls, value: str | None) -> str | None:
-        from limits import parse
+    def _one_limit(cls, value: str | None) -> str | None:
+        from limits import parse_many
 
         if value is not None:
-            parse(value)
+            try:
+                amounts = [limit.amount for limit in parse_many(value)]
+            except ValueError:
+                amounts = []
+            if len(amounts) != 1 or amounts[0] < 1:
+                raise ValueError(f"{value!r} is not one limit, such as '600/minute' or '10 per second'")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis_address(cls, value: SecretStr | None) -> SecretStr | None:
+        from redis.connection import parse_url
+
+        url = value.get_secret_value() if value else None
+        if url is not None:
+            with suppress(ValueError):
+                given = parse_url(url)  # type: ignore[no-untyped-call]
+                if url.startswith(("redis://", "rediss://")) and given.get("host"):
+                    return value
+            raise ValueError("this is not the address of a Redis, such as redis://:PASSWORD@HOST:6379/0")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, value: str) -> str:
+        for part in value.split(","):
+            try:
+                ip_network(part.strip()) if part.strip() != "*" else None
+            except ValueError as error:
+                raise ValueError(f"{error}; write addresses and networks with commas: 10.0.0.7,172.16.0.0/12") from None
         return value
 
     def keys(self) -> tuple[str, ...]:
