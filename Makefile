@@ -35,6 +35,7 @@ smoke: .venv/dev ## Build the wheel and try it in a new environment, away from t
 
 docs: .venv/dev ## Write the outputs shown in the documents anew
 	$(BIN)/python tests/test_docs.py
+	$(BIN)/python tests/test_docs_deploy.py
 
 bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; train.py takes minutes)
 	$(BIN)/python benchmarks/cold_start.py

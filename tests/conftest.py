@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -57,6 +58,13 @@ def program() -> Callable[[str], str]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def root_user() -> None:
+    """Root, which making hosts and images takes; others skip such tests, in CI they fail."""
+    if os.geteuid() != 0:
+        (pytest.fail if os.environ.get("TOKENGAP_SYSTEM") == "required" else pytest.skip)("only root can do this")
 
 
 @pytest.fixture(scope="session")
@@ -161,6 +169,19 @@ def free_port() -> int:
         return port
 
 
+@pytest.fixture(scope="session")
+def eventually() -> Callable[..., None]:
+    """Wait until something holds."""
+
+    def wait(holds: Callable[[], object], what: str, seconds: float = 30) -> None:
+        end = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < end, f"{what}: not within {seconds:g} s"
+            time.sleep(0.05)
+
+    return wait
+
+
 @pytest.fixture
 def unused_port() -> int:
     return free_port()
@@ -180,3 +201,36 @@ def server(serve: Serve) -> Iterator[Server]:
     """One server with the default settings, for all tests that need no others."""
     with serve() as started:
         yield started
+
+
+@dataclass(frozen=True, slots=True)
+class Compose:
+    """The compose file, with the defaults of its variables filled in."""
+
+    services: Mapping[str, Any]
+
+    def command(self, service: str) -> list[str]:
+        """The command of a service, with the files it is given where they are outside a container."""
+        volumes = (volume.split(":") for volume in self.services[service].get("volumes", ()))
+        given = {target: source for source, target, *_ in volumes if source.startswith("./")}
+        return [_outside(word, given) for word in self.services[service]["command"]]
+
+    def environment(self, service: str) -> dict[str, str]:
+        return {name: str(value) for name, value in self.services[service].get("environment", {}).items()}
+
+
+def _outside(word: str, given: Mapping[str, str]) -> str:
+    """A word of a command with a path in a container replaced by what is mounted there."""
+    for target, source in given.items():
+        if word.endswith(target):
+            return word.removesuffix(target) + str(ROOT / source)
+    return word
+
+
+@pytest.fixture(scope="session")
+def compose() -> Compose:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    from ruamel.yaml import YAML
+
+    content = YAML(typ="safe").load(re.sub(r"\$\{\w+:?-([^}]*)\}", r"\1", text))
+    return Compose(json.loads(json.dumps(content["services"])))
