@@ -56,7 +56,9 @@ class Metrics:
             "tokengap_unpriced", "Answers without a price, by reason", ("reason",), registry=self.registry
         )
         self.limiter_errors = Counter(
-            "tokengap_rate_limit_store_errors", "Rate limits decided without Redis", registry=self.registry
+            "tokengap_rate_limit_store_errors",
+            "Failures of the Redis that shares the rate limit",
+            registry=self.registry,
         )
         self._prices = Gauge(
             "tokengap_price_data_info",
