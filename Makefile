@@ -35,6 +35,7 @@ smoke: .venv/dev ## Build the wheel and try it in a new environment, away from t
 
 docs: .venv/dev ## Write the outputs shown in the documents anew
 	$(BIN)/python tests/test_docs.py
+	$(BIN)/python tests/test_docs_deploy.py
 
 bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; train.py takes minutes)
 	$(BIN)/python benchmarks/cold_start.py
@@ -46,9 +47,13 @@ lock: .venv/dev ## Resolve the requirements anew
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --group build -o requirements/runtime.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	  --group build -c requirements/runtime.txt -o requirements/build.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
+	  pyproject.toml --extra serve -c requirements/runtime.txt -o requirements/serve.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra serve --group dev -c requirements/serve.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra serve --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove what these commands made
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

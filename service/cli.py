@@ -36,6 +36,7 @@ MODULES = {
     },
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
     "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
+    "serve_cli": {"serve": "answer over HTTP"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""
 

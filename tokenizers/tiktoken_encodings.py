@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -56,6 +56,22 @@ class TiktokenCounter:
         text, _ = well_formed(text)
         return token_bytes(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run)
 
+    def encode(self, text: str) -> list[int]:
+        """The ids of the tokens, in the order of ``pieces``."""
+        text, _ = well_formed(text)
+        parts = _encode(text, _tiktoken(self.name), self._newline_ends_run, LONG_RUN)
+        return [token for ids in parts for token in ids]
+
+    def decode(self, tokens: Sequence[int]) -> bytes:
+        """The bytes that ids stand for, special tokens among them. Raises TokengapError for an id it does not have."""
+        encoding = _tiktoken(self.name)
+        try:
+            return encoding.decode_bytes(tokens)
+        except (KeyError, OverflowError):
+            raise TokengapError(
+                f"not every token is an id of {self.name}, from 0 to {encoding.max_token_value}"
+            ) from None
+
 
 def from_spec(spec: str) -> TiktokenCounter:
     """The counter of an encoding or of one of its aliases."""
@@ -80,7 +96,7 @@ def _encode(text: str, encoding: Tiktoken, newline_ends_run: bool, long_run: int
     start = 0
     for left, right in _long_whitespace_chunks(text, newline_ends_run, long_run):
         yield encoding.encode_ordinary(text[start:left])
-        yield encoding._encode_single_piece(text[left:right].encode())
+        yield _one_chunk(encoding).encode_ordinary(text[left:right])
         start = right
     yield encoding.encode_ordinary(text[start:] if start else text)
 
@@ -149,6 +165,23 @@ def _build(name: str) -> Tiktoken:
         mergeable_ranks=load_ranks(encoding.ranks),
         special_tokens=dict(encoding.special_tokens),
     )
+
+
+def _one_chunk(encoding: Tiktoken) -> Tiktoken:
+    """The encoding with all of a text as one chunk.
+
+    tiktoken has a function for one chunk, but it stops every other thread meanwhile: for seconds, here.
+    """
+    with _building:
+        return _build_one_chunk(encoding)
+
+
+@cache
+def _build_one_chunk(encoding: Tiktoken) -> Tiktoken:
+    from tiktoken import Encoding as Tiktoken
+
+    ranks = encoding._mergeable_ranks
+    return Tiktoken(encoding.name, pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
 
 
 @cache

@@ -1,0 +1,139 @@
+"""One rate limit for several workers, with a real Redis that is killed, started again, and frozen."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import redis
+
+from tokengap.service.access import PAUSE_SECONDS, REDIS_SECONDS
+
+pytestmark = pytest.mark.system
+
+LIMIT = 20
+PASSWORD = "never-in-a-log"  # noqa: S105
+
+
+class Redis:
+    """A server of our own, always at the same address."""
+
+    def __init__(self, program: str, folder: Path, port: int) -> None:
+        self.url = f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
+        self._command = [program, "--port", str(port), "--bind", "127.0.0.1", "--requirepass", PASSWORD, "--save", ""]
+        self._command += ["--dir", str(folder), "--logfile", str(folder / "redis.log")]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(self._command)
+        with closing(redis.Redis.from_url(self.url)) as client:
+            for _ in range(200):
+                try:
+                    client.ping()
+                    return
+                except redis.ConnectionError:
+                    time.sleep(0.05)
+        raise AssertionError("Redis does not start")
+
+    def kill(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        assert self._process
+        self._process.send_signal(number)
+
+
+@pytest.fixture
+def store(program: Callable[[str], str], tmp_path: Path, unused_port: int) -> Iterator[Redis]:
+    server = Redis(program("redis-server"), tmp_path, unused_port)
+    yield server
+    server.kill()
+
+
+def ask(url: str, key: str) -> tuple[int, float]:
+    """One request over a connection of its own: its status, and the seconds it took."""
+    where = urlsplit(url)
+    with closing(http.client.HTTPConnection(str(where.hostname), where.port, timeout=30)) as connection:
+        start = time.monotonic()
+        connection.request(
+            "POST", "/v1/count", json.dumps({"input": "a"}), {"Content-Type": "application/json", "X-Api-Key": key}
+        )
+        response = connection.getresponse()
+        response.read()
+        assert response.status == 200 or int(response.headers["retry-after"]) >= 1
+        return response.status, time.monotonic() - start
+
+
+def passed(doors: list[Any], key: str, times: int = 3 * LIMIT) -> int:
+    """How many of a caller's requests pass, sent to the doors in turn; the others are refused, and none fails."""
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda number: ask(doors[number % len(doors)].url, key), range(times)))
+    statuses = [status for status, _ in answers]
+    assert set(statuses) <= {200, 429}
+    assert max(seconds for _, seconds in answers) < REDIS_SECONDS + 2
+    return statuses.count(200)
+
+
+def store_errors(door: Any) -> float:
+    found = re.search(r"^tokengap_rate_limit_store_errors_total (\S+)", door.get("/metrics").text, re.MULTILINE)
+    return float(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("processes", ["two servers", pytest.param("two workers", marks=pytest.mark.slow)])
+def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
+    serve: Callable[..., Any], store: Redis, processes: str
+) -> None:
+    store.start()
+    settings = {
+        "api_keys": "before,down,after,frozen,thawed",
+        "rate_limit": f"{LIMIT}/minute",
+        "redis_url": store.url,
+    }
+    with ExitStack() as stack:
+        if processes == "two servers":
+            doors = [stack.enter_context(serve(**settings)) for _ in range(2)]
+        else:
+            doors = [stack.enter_context(serve("--workers", "2", **settings))]
+        assert passed(doors, "before") == LIMIT
+        assert sum(map(store_errors, doors)) == 0
+
+        store.kill()  # each worker keeps the limit by itself
+        assert LIMIT < passed(doors, "down") <= 2 * LIMIT
+        assert all(map(store_errors, doors))
+
+        store.start()  # it forgot everything: counts, and the scripts that count
+        time.sleep(PAUSE_SECONDS + 0.5)
+        assert passed(doors, "after") == LIMIT
+
+        store.send(signal.SIGSTOP)  # it takes connections, and answers nothing
+        assert LIMIT < passed(doors, "frozen") <= 2 * LIMIT
+        store.send(signal.SIGCONT)
+        time.sleep(PAUSE_SECONDS + 0.5)
+        assert passed(doors, "thawed") == LIMIT
+    for door in doors:
+        assert '"rate limit store failed"' in door.log.read_text()
+        assert PASSWORD not in door.log.read_text()
+
+
+def test_the_service_starts_without_its_redis(serve: Callable[..., Any], store: Redis) -> None:
+    with serve(api_keys="down,up", rate_limit=f"{LIMIT}/minute", redis_url=store.url) as door:
+        assert passed([door], "down") == LIMIT
+        assert store_errors(door) >= 1
+        store.start()
+        time.sleep(PAUSE_SECONDS + 0.5)
+        assert passed([door], "up") == LIMIT
+        with closing(redis.Redis.from_url(store.url)) as client:
+            assert client.dbsize() > 0
