@@ -43,7 +43,7 @@ REPLICAS = {"tokengap1": ("172.30.2.11", 2), "tokengap2": ("172.30.2.12", 1), "t
 CLONE_NEWNET = 0x40000000
 UNSHARE = ("unshare", "--net", "--mount", "sleep", "infinity")
 T = TypeVar("T")
-CLIENTS = ("alice", "bob", "carol", "dave")
+CLIENTS = ("alice", "bob", "carol", "dave", "erin", "frank")
 LIMIT = 600
 _MOVE = 'mount -t tmpfs -o mode=1777 tmpfs /mnt && cp "$0" "$1" /mnt && mount --move /mnt /tmp && shift && exec "$@"'
 MOUNTED = ("unshare", "--mount", "sh", "-c", _MOVE)
@@ -228,6 +228,10 @@ class Topology:
         self.answered += answer.status == 200
         return answer
 
+    def store_failures(self) -> int:
+        """How often a replica did without Redis."""
+        return sum(host.log.read_text().count('"rate limit store failed"') for host in self.replicas.values())
+
     def query(self, expression: str) -> list[dict[str, Any]]:
         """What Prometheus answers to a query."""
         url = f"http://127.0.0.1:9090/api/v1/query?query={quote(expression)}"
@@ -368,9 +372,13 @@ def the_limit_is_one_for_all_workers_and_goes_by_the_clients_address(topology: T
         return ask({"input": "a"}, {name: f"for={address}" if name == "Forwarded" else address})
 
     assert topology.compose.environment("tokengap")["TOKENGAP_RATE_LIMIT"] == f"{LIMIT}/minute"
-    answers = topology.clients["bob"].inside_all(4, send, LIMIT + 20)
-    statuses = [answer.status for answer in answers]
-    topology.answered += statuses.count(200)
+    for client in ("bob", "erin", "frank"):
+        failures = topology.store_failures()
+        answers = topology.clients[client].inside_all(4, send, LIMIT + 20)
+        statuses = [answer.status for answer in answers]
+        topology.answered += statuses.count(200)
+        if topology.store_failures() == failures:
+            break  # else Redis was too slow, as on a machine that has too much to do, and the limit was not shared
     assert (statuses.count(200), statuses.count(429)) == (LIMIT, 20)
     assert all(1 <= int(answer.headers["retry-after"]) <= 120 for answer in answers if answer.status == 429)
     bob = {"X-Forwarded-For": "172.30.1.21"}

@@ -23,6 +23,7 @@ from tokengap.service.access import PAUSE_SECONDS, REDIS_SECONDS
 pytestmark = pytest.mark.system
 
 LIMIT = 20
+ATTEMPTS = 3
 PASSWORD = "never-in-a-log"  # noqa: S105
 
 
@@ -87,6 +88,21 @@ def passed(doors: list[Any], key: str, times: int = 3 * LIMIT) -> int:
     return statuses.count(200)
 
 
+def shared(doors: list[Any], phase: str) -> int:
+    """How many pass while Redis answers in time, which it may not on a machine that has too much to do."""
+    for attempt in range(ATTEMPTS):
+        late = timeouts(doors)
+        count = passed(doors, f"{phase}{attempt}")
+        if timeouts(doors) == late:
+            return count
+        time.sleep(PAUSE_SECONDS + 0.5)
+    pytest.fail(f"Redis was too slow {ATTEMPTS} times")
+
+
+def timeouts(doors: list[Any]) -> int:
+    return sum(door.log.read_text().count('"error": "TimeoutError"') for door in doors)
+
+
 def store_errors(door: Any) -> float:
     found = re.search(r"^tokengap_rate_limit_store_errors_total (\S+)", door.get("/metrics").text, re.MULTILINE)
     return float(found[1]) if found else 0
@@ -97,8 +113,9 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
     serve: Callable[..., Any], store: Redis, processes: str
 ) -> None:
     store.start()
+    phases = ("before", "down", "after", "frozen", "thawed")
     settings = {
-        "api_keys": "before,down,after,frozen,thawed",
+        "api_keys": ",".join(f"{phase}{attempt}" for phase in phases for attempt in range(ATTEMPTS)),
         "rate_limit": f"{LIMIT}/minute",
         "redis_url": store.url,
     }
@@ -107,33 +124,32 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
             doors = [stack.enter_context(serve(**settings)) for _ in range(2)]
         else:
             doors = [stack.enter_context(serve("--workers", "2", **settings))]
-        assert passed(doors, "before") == LIMIT
-        assert sum(map(store_errors, doors)) == 0
+        assert shared(doors, "before") == LIMIT
 
         store.kill()  # each worker keeps the limit by itself
-        assert LIMIT < passed(doors, "down") <= 2 * LIMIT
+        assert LIMIT < passed(doors, "down0") <= 2 * LIMIT
         assert all(map(store_errors, doors))
 
         store.start()  # it forgot everything: counts, and the scripts that count
         time.sleep(PAUSE_SECONDS + 0.5)
-        assert passed(doors, "after") == LIMIT
+        assert shared(doors, "after") == LIMIT
 
         store.send(signal.SIGSTOP)  # it takes connections, and answers nothing
-        assert LIMIT < passed(doors, "frozen") <= 2 * LIMIT
+        assert LIMIT < passed(doors, "frozen0") <= 2 * LIMIT
         store.send(signal.SIGCONT)
         time.sleep(PAUSE_SECONDS + 0.5)
-        assert passed(doors, "thawed") == LIMIT
+        assert shared(doors, "thawed") == LIMIT
     for door in doors:
         assert '"rate limit store failed"' in door.log.read_text()
         assert PASSWORD not in door.log.read_text()
 
 
 def test_the_service_starts_without_its_redis(serve: Callable[..., Any], store: Redis) -> None:
-    with serve(api_keys="down,up", rate_limit=f"{LIMIT}/minute", redis_url=store.url) as door:
+    with serve(api_keys="down,up0,up1,up2", rate_limit=f"{LIMIT}/minute", redis_url=store.url) as door:
         assert passed([door], "down") == LIMIT
         assert store_errors(door) >= 1
         store.start()
         time.sleep(PAUSE_SECONDS + 0.5)
-        assert passed([door], "up") == LIMIT
+        assert shared([door], "up") == LIMIT
         with closing(redis.Redis.from_url(store.url)) as client:
             assert client.dbsize() > 0
