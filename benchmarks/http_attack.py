@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import signal
 import statistics
@@ -21,6 +22,7 @@ from collections import Counter as Tally
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from multiprocessing import get_context
 
 from http_load import OURS, memory_mb, server
@@ -56,6 +58,7 @@ class Outcome:
     health_p99_ms: float
     health_failed: int
     megabytes_per_second: float
+    load: float
     memory_mb: dict[str, float]
     lost_at_stop: int
     stop_seconds: float
@@ -122,20 +125,23 @@ def requests() -> dict[str, bytes]:
     return whole
 
 
+@cache
+def arsenal() -> tuple[list[tuple[str, bytes]], list[tuple[str, bytes, int]]]:
+    """All that is sent: whole requests, and those with a megabyte whose count is known."""
+    counter = get_counter("o200k_base")
+    counted = [
+        (kind, request("/v1/count", json.dumps({"input": text}).encode()), counter.count(text).tokens)
+        for kind, text in texts().items()
+    ]
+    return list(requests().items()), counted
+
+
 class Hostile:
     """One process of hostile clients."""
 
     def __init__(self, port: int) -> None:
         self._port = port
-        self._whole = list(requests().items())
-        self._texts = [
-            (
-                kind,
-                request("/v1/count", json.dumps({"input": text}).encode()),
-                get_counter("o200k_base").count(text).tokens,
-            )
-            for kind, text in texts().items()
-        ]
+        self._whole, self._texts = arsenal()
         self._seen: Tally[str] = Tally()
         self.attack = Attack()
 
@@ -307,13 +313,14 @@ async def measure(seconds: float, clients: int) -> Outcome:
     loop = asyncio.get_running_loop()
     with server(OURS, "/readyz") as ours, ProcessPoolExecutor(1, context) as pool:
         await loop.run_in_executor(pool, be_hostile, ours.port, min(5, seconds / 4), clients)
-        memory = {"before": memory_mb(ours.pid)}
         neighbour, until = Neighbour(ours.port), asyncio.Event()
         well = asyncio.ensure_future(neighbour.run(until))
+        memory: list[float] = []
+        watch = asyncio.ensure_future(watch_memory(ours.pid, memory))
         start = time.monotonic()
         attack = await loop.run_in_executor(pool, be_hostile, ours.port, seconds, clients)
         elapsed = time.monotonic() - start
-        memory["after"] = memory_mb(ours.pid)
+        watch.cancel()
         small, health = list(neighbour.small), list(neighbour.health)
         neighbour.stopping = True
         stopped = time.monotonic()
@@ -332,12 +339,19 @@ async def measure(seconds: float, clients: int) -> Outcome:
         health_p99_ms=percentiles([took for took, _ in health])[1],
         health_failed=sum(status != 200 for _, status in health),
         megabytes_per_second=attack.megabytes_right / elapsed,
-        memory_mb=memory,
+        load=os.getloadavg()[0],
+        memory_mb={"first half": max(memory[: len(memory) // 2]), "second half": max(memory[len(memory) // 2 :])},
         lost_at_stop=neighbour.lost,
         stop_seconds=stop_seconds,
         exit_code=exit_code,
         attack=attack,
     )
+
+
+async def watch_memory(pid: int, samples: list[float]) -> None:
+    while True:
+        samples.append(memory_mb(pid))
+        await asyncio.sleep(0.5)
 
 
 def percentiles(seconds: list[float]) -> tuple[float, float]:

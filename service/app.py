@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -22,6 +21,7 @@ from .door import Door
 from .facades import facades, face_of
 from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
 from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
+from .process import give_back_memory, keep_what_is_loaded
 from .protection import Bodies, Workers
 from .routes import Operations
 from .settings import Settings
@@ -66,13 +66,12 @@ def create_app(settings: Settings | None = None) -> Application:
             raise
         table = operations.book.table
         metrics.prices(table.name, table.version, table.sha256)
-        gc.collect()
-        gc.freeze()  # what is loaded stays: looking through it again and again is what would make answers late
-        gc.set_threshold(50_000)  # as would looking after every 700 of the values in a body
+        keep_what_is_loaded()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         nonlocal loaded
+        give_back_memory()
         loaded = asyncio.ensure_future(load())
         loaded.add_done_callback(lambda task: task.cancelled() or task.exception())
         yield
