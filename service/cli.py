@@ -34,6 +34,7 @@ MODULES = {
         "models": "list models with their encoding and limits",
     },
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
+    "check_cli": {"check": "check prompts against budgets, and against what they were on a base"},
     "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""

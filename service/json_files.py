@@ -1,12 +1,12 @@
-"""JSON files, read strictly: what JSON leaves open would be a wrong number later."""
+"""JSON files, read strictly."""
 
 from __future__ import annotations
 
-import json
-from typing import NoReturn
-
+from ..estimators.reading import parse_json
 from ..tokenizers.errors import TokengapError
 from .inputs import STDIN, read_text
+
+__all__ = ["parse_json", "read_json"]
 
 
 def read_json(path: str) -> object:
@@ -16,25 +16,3 @@ def read_json(path: str) -> object:
         return parse_json(text)
     except ValueError as error:
         raise TokengapError(f"{'stdin' if path == STDIN else path}: not JSON ({error})") from None
-
-
-def parse_json(text: str) -> object:
-    """Parse JSON, refusing duplicate keys, NaN and infinities, and nesting without end, as ValueError."""
-    try:
-        value: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_number)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return value
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key!r} is there twice")
-        found[key] = value
-    return found
-
-
-def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value")
