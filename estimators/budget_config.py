@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from .as_of import AsOf
@@ -30,7 +30,7 @@ from .toml_origin import Origin, Steps, parse_toml
 ELSEWHERE = ("prices", "organisation_prices")
 """Top-level keys that the price files' reader reads."""
 
-Tokens = Annotated[int, BeforeValidator(read_positive)]
+Tokens = Annotated[int, PlainValidator(read_positive)]
 Type = Literal["text", "chat", "tools", "jinja", "format"]
 Needed = Literal["exact", "bounded", "any"]
 Severity = Literal["error", "warning"]
@@ -49,12 +49,12 @@ class Budget(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    name: Annotated[str, BeforeValidator(read_name)]
-    paths: Annotated[tuple[str, ...], BeforeValidator(read_paths)]
+    name: Annotated[str, PlainValidator(read_name)]
+    paths: Annotated[tuple[str, ...], PlainValidator(read_paths)]
     type: Type = "text"
-    field: Annotated[str | None, BeforeValidator(read_field)] = None
-    variables: Annotated[dict[str, Any], BeforeValidator(read_variables)] = Field(default_factory=dict)
-    allowances: Annotated[dict[str, Annotated[int, BeforeValidator(read_number)]], BeforeValidator(read_variables)] = (
+    field: Annotated[str | None, PlainValidator(read_field)] = None
+    variables: Annotated[dict[str, Any], PlainValidator(read_variables)] = Field(default_factory=dict)
+    allowances: Annotated[dict[str, Annotated[int, PlainValidator(read_number)]], PlainValidator(read_variables)] = (
         Field(default_factory=dict)
     )
     model: str | None = None
@@ -62,10 +62,10 @@ class Budget(BaseModel):
     count: Needed = "bounded"
     max_tokens: Tokens | None = None
     max_tokens_per_file: Tokens | None = None
-    max_cost: Annotated[Money | None, BeforeValidator(read_cost)] = None
+    max_cost: Annotated[Money | None, PlainValidator(read_cost)] = None
     calls: Tokens = 1
-    max_growth: Annotated[Growth | None, BeforeValidator(read_growth)] = None
-    growth_tolerance: Annotated[int, BeforeValidator(read_number)] = 0
+    max_growth: Annotated[Growth | None, PlainValidator(read_growth)] = None
+    growth_tolerance: Annotated[int, PlainValidator(read_number)] = 0
     severity: Severity = "error"
 
     @model_validator(mode="after")
@@ -90,7 +90,7 @@ class Configuration(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     model: str | None = None
-    prices_at: Annotated[AsOf | None, BeforeValidator(read_time)] = None
+    prices_at: Annotated[AsOf | None, PlainValidator(read_time)] = None
     budget: tuple[Budget, ...] = ()
 
     @model_validator(mode="after")

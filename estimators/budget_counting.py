@@ -14,7 +14,6 @@ from ..tokenizers.counter import Kind, weakest
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_texts import Contents, Sent, read_contents, tools_of
-from .cost import make_bill
 from .price import CONTEXT, Money, Price
 
 if TYPE_CHECKING:
@@ -185,6 +184,8 @@ def _tools_piece(value: object, plan: Plan) -> _Piece:
 def _cost(pieces: Iterable[_Piece], price: Price | None) -> Money | None:
     if price is None:
         return None
+    from .cost import make_bill
+
     amount = Decimal(0)
     for piece in pieces:
         total = make_bill(price, {"input": piece.tokens if piece.upper is None else piece.upper}).total

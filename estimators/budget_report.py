@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from .contract import Json, price_json
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,6 +11,7 @@ if TYPE_CHECKING:
     from .as_of import AsOf
     from .budget_config import Budget, Severity
     from .budget_counting import FileCount
+    from .contract import Json
     from .price import Money, Price
 
 Change = Literal["new", "grown", "shrunk", "unchanged", "renamed", "removed"]
@@ -212,6 +211,8 @@ def _violation(violation: Violation) -> Json:
 
 
 def _prices(prices: Prices) -> Json:
+    from .contract import price_json
+
     return {
         "at": prices.at.time.isoformat(timespec="seconds").replace("+00:00", "Z"),
         "pinned": prices.pinned,

@@ -118,6 +118,17 @@ def read_variables(value: object) -> dict[str, Any]:
     return value
 
 
+def read_allowances(value: object) -> dict[str, int]:
+    """The tokens that each of some variables may have."""
+    allowed: dict[str, int] = {}
+    for name, tokens in read_variables(value).items():
+        try:
+            allowed[name] = read_number(tokens)
+        except PydanticCustomError as error:
+            raise PydanticCustomError("tokengap", "{text}", {"text": error.message(), "key": name}) from None
+    return allowed
+
+
 def read_time(value: object) -> AsOf:
     if not isinstance(value, str | date):
         raise problem("a date is needed, such as 2026-11-30")

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from ..estimators.budget_baseline import Base, TreeBase, read_recording
+from ..estimators.budget_baseline import Base, TreeBase
 from .check_files import CommitTree, WorkTree
 from .git import Blobs, Git, GitError
 from .inputs import read_text
@@ -25,6 +25,8 @@ def find_baseline(named: str, git: Git | None, blobs: Blobs, work: WorkTree) -> 
     Where there is none the budgets are checked without one, and a notice says why.
     """
     if named.endswith(".json") and Path(named).exists():
+        from ..estimators.budget_recording import read_recording
+
         return Found(read_recording(read_text(named), named))
     if git is None:
         return _none(f"there is no git repository here to look for {named!r} in")

@@ -86,7 +86,7 @@ def _check(args: argparse.Namespace) -> int:
     outputs = Outputs(args.format, args.output, quiet=args.quiet)
     checked = check(args)
     if args.write_baseline:
-        from ..estimators.budget_baseline import record
+        from ..estimators.budget_recording import record
         from ..tokenizers.files import write_atomically
 
         recording = record(zip(checked.plans, checked.report.budgets, strict=True))

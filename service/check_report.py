@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -17,9 +18,6 @@ from .check_cli import FORMATS
 if TYPE_CHECKING:
     from ..estimators.budget_report import CheckReport
 
-_LARGEST_SUMMARY = 1024 * 1024
-"""Bytes that GitHub takes as the summary of a step."""
-
 
 class Outputs:
     """Where reports go. Raises TokengapError for an ``--output`` that is not FORMAT=FILE."""
@@ -32,9 +30,12 @@ class Outputs:
         """Write every file, the summary of a step of GitHub Actions, and print."""
         for format, path in self._files:
             write_atomically(path, _bytes(render(report, format)))
-        quiet = self._quiet and is_quiet(report)
-        if not quiet:
-            sys.stdout.write(render(report, self._printed, terminal=sys.stdout.isatty()))
+        if self._quiet and is_quiet(report):
+            return
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with open(summary, "ab") as file:
+                file.write(_bytes(render(report, "markdown")))
+        sys.stdout.write(render(report, self._printed, terminal=sys.stdout.isatty()))
 
 
 def is_quiet(report: CheckReport) -> bool:

@@ -5,15 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from rich.box import ASCII, SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text as Plain
-
 from ..estimators.budget_report import CheckReport
 from .check_rows import COLUMNS, Row, rows, summary
 from .reports import printable
-from .tables import rendered, terminal_width
 
 _STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red"}
 _WORDS = {"error": "FAIL", "warning": "warn"}
@@ -26,18 +20,30 @@ def render(report: CheckReport, *, terminal: bool = False) -> str:
 
 
 def _table(shown: list[Row], *, terminal: bool) -> str:
+    from rich.box import ASCII, SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text as Plain
+
+    from .tables import rendered, terminal_width
+
     utf = not terminal or (sys.stdout.encoding or "").lower().startswith("utf")
     table = Table(box=SIMPLE_HEAD if utf else ASCII, header_style="bold", pad_edge=False, show_edge=False)
     for position, name in enumerate(COLUMNS):
         table.add_column(Plain(name), justify="right" if 0 < position < 5 else "left", no_wrap=True)
     widths = [len(name) for name in COLUMNS]
     for row in shown:
-        name = f"  {row.what}" if row.is_file else row.what
-        cells = [printable(cell) for cell in (name, *row[1:6])]
+        cells = [printable(cell) for cell in (_name(row), *row[1:6])]
         widths = [max(width, cell_len(cell)) for width, cell in zip(widths, (*cells, row.verdict), strict=True)]
         table.add_row(*map(Plain, cells), Plain(row.verdict, style=_STYLES[row.verdict]))
     # Wider than the terminal if need be: a number cut short would be a wrong one.
     return rendered(table, max(sum(widths) + 3 * len(widths), terminal_width()), terminal=terminal) + "\n"
+
+
+def _name(row: Row) -> str:
+    """A name that begins with :: would be a command to a runner of GitHub Actions that reads this."""
+    name = f"./{row.what}" if row.what.startswith("::") else row.what
+    return f"  {name}" if row.is_file else name
 
 
 def _lines(report: CheckReport) -> Iterator[str]:

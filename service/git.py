@@ -49,6 +49,7 @@ class Git:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._environment = _environment()
+        self._prefix: str | None = None
 
     def ask(self, *arguments: str, input: bytes = b"", ok: Sequence[int] = (0,)) -> str:
         """What a command prints; ``GitError`` with its first line of complaint where it fails."""
@@ -70,7 +71,9 @@ class Git:
 
     def top(self) -> str:
         """The folder from the repository's top, "" there. ``GitError`` outside a repository."""
-        return self.ask("rev-parse", "--show-prefix").rstrip("\n").removesuffix("/")
+        if self._prefix is None:
+            self._prefix = self.ask("rev-parse", "--show-prefix").rstrip("\n").removesuffix("/")
+        return self._prefix
 
     def is_shallow(self) -> bool:
         return self.ask("rev-parse", "--is-shallow-repository").strip() == "true"
