@@ -13,6 +13,7 @@ from .as_of import AsOf
 from .budget_values import (
     Growth,
     problem,
+    read_allowances,
     read_cost,
     read_field,
     read_growth,
@@ -54,9 +55,7 @@ class Budget(BaseModel):
     type: Type = "text"
     field: Annotated[str | None, PlainValidator(read_field)] = None
     variables: Annotated[dict[str, Any], PlainValidator(read_variables)] = Field(default_factory=dict)
-    allowances: Annotated[dict[str, Annotated[int, PlainValidator(read_number)]], PlainValidator(read_variables)] = (
-        Field(default_factory=dict)
-    )
+    allowances: Annotated[dict[str, int], PlainValidator(read_allowances)] = Field(default_factory=dict)
     model: str | None = None
     counter: str | None = None
     count: Needed = "bounded"

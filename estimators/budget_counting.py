@@ -177,8 +177,28 @@ def _tools_piece(value: object, plan: Plan) -> _Piece:
     if part is None:
         return _Piece(counted.tokens, None, "heuristic", counted.not_counted, counted.warnings)
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
-    bounded = upper if not counted.not_counted else None
-    return _Piece(part.tokens, bounded, part.kind, counted.not_counted, counted.warnings)
+    if upper is not None and counted.not_counted:
+        beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
+        upper = None if beside is None else upper + beside
+    return _Piece(part.tokens, upper, part.kind, counted.not_counted, counted.warnings)
+
+
+def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
+    """The most that the keys of tools can add which the rule does not show: themselves, as JSON.
+
+    ``None`` where a whole tool is not counted: it is the provider's own, of unknown length.
+    """
+    from json import dumps
+
+    from .field_path import select_fields
+
+    tokens = 0
+    for path in paths:
+        ((steps, value),) = select_fields(request, path)
+        if len(steps) < 3:  # tools[0]
+            return None
+        tokens += counter.count(dumps({str(steps[-1]): value}, ensure_ascii=False)).tokens
+    return tokens
 
 
 def _cost(pieces: Iterable[_Piece], price: Price | None) -> Money | None:

@@ -23,6 +23,7 @@ Include = Callable[[str], bytes | None]
 JSON_LINES = (".jsonl", ".ndjson")
 YAML = (".yaml", ".yml")
 STRUCTURED = (".json", *JSON_LINES, *YAML, ".toml")
+_MCP_HINTS = frozenset(("annotations", "title", "icons", "outputSchema", "execution", "_meta"))
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 
@@ -188,14 +189,19 @@ def _sent(budget: Budget, text: str, include: Include) -> Sent:
 
 def tools_of(value: object) -> list[object]:
     """The tools of a list of them, of an object that holds such a list, or the one tool that it is."""
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, Mapping):
+    if isinstance(value, Mapping):
+        lists = [inner for key in ("tools", "functions") if isinstance(inner := value.get(key), list)]
+        value = lists[0] if lists else [value]
+    if not isinstance(value, list):
         raise TokengapError(f"a list of tools is needed, not {describe(value)}")
-    for key in ("tools", "functions"):
-        if isinstance(inner := value.get(key), list):
-            return inner
-    return [value]
+    return [_without_hints(tool) for tool in value]
+
+
+def _without_hints(tool: object) -> object:
+    """A tool as an MCP server lists it has keys for the program that shows it, which no model is sent."""
+    if not isinstance(tool, Mapping) or "inputSchema" not in tool:
+        return tool
+    return {key: value for key, value in tool.items() if key not in _MCP_HINTS}
 
 
 def unused_variable(budget: Budget, files: Mapping[str, bytes]) -> Steps | None:

@@ -1,4 +1,4 @@
-"""A field of a JSON, YAML or TOML file, as ``agents[*].system``."""
+"""A field of a JSON, YAML or TOML file, as ``agents[*].system``, in the notation of ``fields.join``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .toml_origin import Steps
 EVERY = "*"
 """The step to every member of a table or list."""
 
-_STEP = re.compile(r"""(?:^|\.)(?P<name>[^.\[\]"*\s]+|\*)|(?:^|\.)"(?P<quoted>[^"]+)"|\[(?P<index>[0-9]{1,6}|\*)\]""")
-_FORM = 'a path is written such as "system", "agents[*].prompt" or "prompts.*.text", a name with dots in it in quotes'
+_STEP = re.compile(
+    r"""(?:^|\.)(?P<name>[^.\[\]"*\s]+|\*)|\[(?P<index>[0-9]{1,6}|\*)\]|\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
+)
+_FORM = """a path is written such as system, agents[*].prompt or prompts.*.text, an odd name as ["a.b"]"""
 
 
 class Every:
@@ -23,19 +25,19 @@ class Every:
 def parse_path(text: str) -> tuple[str | int | Every, ...]:
     """Read a path.
 
-    >>> parse_path('agents[0]."a.b"')
+    >>> parse_path('agents[0]["a.b"]')
     ('agents', 0, 'a.b')
     """
     steps: list[str | int | Every] = []
     end = 0
     while end < len(text):
         match = _STEP.match(text, end)
-        if match is None:
+        if match is None or text.startswith("."):
             raise TokengapError(f"{text[:80]!r} is no path to a field: {_FORM}")
         end = match.end()
         name = match["name"] or match["index"]
         if match["quoted"]:
-            steps.append(match["quoted"])
+            steps.append(_unquoted(match["quoted"]))
         elif name == EVERY:
             steps.append(Every())
         else:
@@ -43,6 +45,15 @@ def parse_path(text: str) -> tuple[str | int | Every, ...]:
     if not steps:
         raise TokengapError(f"an empty path: {_FORM}")
     return tuple(steps)
+
+
+def _unquoted(text: str) -> str:
+    import json
+
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        raise TokengapError(f"{text[:80]} is no name in quotes: {_FORM}") from None
 
 
 def select_fields(value: object, path: str) -> list[tuple[Steps, object]]:

@@ -20,7 +20,7 @@ Steps = tuple[str | int, ...]
 """The way to a value: ``("budget", 0, "paths", 1)``."""
 
 _HEADERS = ("table", "table_array_element")
-_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
+_TOML_LINE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
         raise TokengapError(f"{path}:{line}: not TOML: not UTF-8 (byte 0x{data[error.start]:02x})") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         match = _TOML_LINE.search(str(error))
-        line = int(match[1]) if match else max(data.count(b"\n"), 1)
+        line = int(match[1]) if match and match[1] else data.rstrip().count(b"\n") + 1
         raise TokengapError(f"{path}:{line}: not TOML: {_TOML_LINE.sub('', str(error)).strip()}") from None
 
 
