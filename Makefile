@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 INSTALL_SELF := $(PIP) --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck smoke docs bench lock clean
+.PHONY: help demo test lint format typecheck smoke schemas docs bench lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do printf 'make %-10s %s\n' "$$name" "$$what"; done
@@ -32,6 +32,8 @@ typecheck: .venv/dev ## Check the types, strictly
 
 smoke: .venv/dev ## Build the wheel and try it in a new environment, away from the sources
 	$(BIN)/python tests/smoke.py
+
+schemas: .venv/schemas ## Fetch the schemas that reports are validated against (node's npm is needed)
 
 docs: .venv/dev ## Write the outputs shown in the documents anew
 	$(BIN)/python tests/test_docs.py
@@ -69,6 +71,10 @@ clean: ## Remove what these commands made
 	@$(PIP) --require-hashes -r requirements/dev.txt
 	@$(INSTALL_SELF)
 	@touch $@ .venv/runtime
+
+.venv/schemas: .venv/dev tests/schemas.py
+	@echo "Fetching schemas"
+	@$(BIN)/python tests/schemas.py $@
 
 .venv/bench: .venv/dev requirements/bench.txt
 	@echo "Installing the tools to compare with"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from .budget_counting import FileCount, Plan, sum_costs
@@ -95,7 +95,7 @@ def _tokens(case: Case) -> Iterator[Violation]:
     yield Violation(
         "TOK001",
         f"{_count(case.head)} in all, {over:,} more than max_tokens {limit:,}",
-        f"take {over:,} tokens out{_largest(case)}, or {case.limit('max_tokens')}",
+        f"take {tokens(over)} out{_largest(case)}, or {case.limit('max_tokens')}",
         *case.dearest_change("max_tokens"),
         "error",
         None if case.base is None else not limit < case.base.most >= case.head.most,
@@ -112,7 +112,7 @@ def _per_file(case: Case) -> Iterator[Violation]:
         yield Violation(
             "TOK004",
             f"the file has {_count(pair.head)}, {over:,} more than max_tokens_per_file {limit:,}",
-            f"take {over:,} tokens out of it, or {case.limit('max_tokens_per_file')}",
+            f"take {tokens(over)} out of it, or {case.limit('max_tokens_per_file')}",
             pair.path,
             case.first_line(pair.path),
             "error",
@@ -140,11 +140,11 @@ def _cost(case: Case) -> Iterator[Violation]:
         base = case.base.cost if case.base else None
         was_over = base is not None and budget.max_cost.amount < base.amount >= cost.amount
         over = Money(CONTEXT.subtract(cost.amount, budget.max_cost.amount), cost.currency)
-        share = CONTEXT.divide(over.amount, cost.amount) * 100
+        share = (CONTEXT.divide(over.amount, cost.amount) * 100).quantize(Decimal(1), ROUND_UP)
         yield Violation(
             "TOK002",
             f"{display(cost)}{calls}, {display(over)} more than max_cost {display(budget.max_cost)}",
-            f"take {share.quantize(Decimal(1))}% of the tokens out{_largest(case)}, or {case.limit('max_cost')}",
+            f"take {share}% of the tokens out{_largest(case)}, or {case.limit('max_cost')}",
             *case.dearest_change("max_cost"),
             "error",
             None if case.base is None or base is None else not was_over,
@@ -161,7 +161,7 @@ def _growth(case: Case) -> Iterator[Violation]:
     percent = f" (+{gained * 100 / base.most:.1f}%)"
     yield Violation(
         "TOK003",
-        f"{gained:,} tokens more than the base's {base.most:,}{percent}, and max_growth is {budget.max_growth.text}",
+        f"{tokens(gained)} more than the base's {base.most:,}{percent}, and max_growth is {budget.max_growth.text}",
         f"take out what it gained{_grown(case)}, or {case.limit('max_growth')}",
         *case.dearest_change("max_growth"),
         "error",
@@ -197,10 +197,15 @@ def _quality(case: Case) -> Iterator[Violation]:
         )
 
 
+def tokens(number: int) -> str:
+    """``1 token``, ``1,200 tokens``."""
+    return f"{number:,} token{'' if number == 1 else 's'}"
+
+
 def _count(counted: Totals | FileCount) -> str:
     if counted.most == counted.tokens:
-        return f"{counted.most:,} tokens"
-    return f"at most {counted.most:,} tokens (counted {counted.tokens:,})"
+        return tokens(counted.most)
+    return f"at most {tokens(counted.most)} (counted {counted.tokens:,})"
 
 
 def _largest(case: Case) -> str:

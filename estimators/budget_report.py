@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..tokenizers.counter import Kind
     from .as_of import AsOf
@@ -137,7 +137,8 @@ class CheckReport(NamedTuple):
         return f"{self.folder}/{path}" if self.folder else path
 
 
-def worst(violations: tuple[Violation, ...]) -> Verdict:
+def worst(violations: Iterable[Violation]) -> Verdict:
+    """What violations come to together."""
     severities = {violation.severity for violation in violations}
     return "fail" if "error" in severities else "warn" if severities else "pass"
 

@@ -170,6 +170,10 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
     budget = case.plan.budget
     counts = [pair.head for pair in case.pairs if pair.head]
     bounded = all(count.upper is not None for count in counts)
+    compares = case.compares
+    of_file: dict[str | None, list[Violation]] = {}
+    for violation in violations:
+        of_file.setdefault(violation.file, []).append(violation)
     return BudgetResult(
         budget,
         case.plan.model,
@@ -179,14 +183,13 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
         case.head.most if bounded else None,
         case.base.tokens if case.base else None,
         case.head.cost,
-        tuple(_file(pair, violations, case.compares) for pair in case.pairs),
+        tuple(_file(pair, of_file.get(pair.path, ()), compares) for pair in case.pairs),
         violations,
         case.at("name")[1],
     )
 
 
-def _file(pair: Pair, violations: Sequence[Violation], compares: bool) -> FileResult:
-    own = tuple(violation for violation in violations if violation.file == pair.path)
+def _file(pair: Pair, own: Sequence[Violation], compares: bool) -> FileResult:
     introduced = {violation.introduced for violation in own}
     return FileResult(
         pair.path,

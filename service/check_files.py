@@ -153,7 +153,7 @@ def _stored_with_lf(index: str, tree: str, attribute: str, automatic: bool) -> b
     if "text=auto" in words or (automatic and not words):
         # Binary files are left alone, and so is what was stored with CRLF before.
         return tree != "-text" and index not in ("crlf", "mixed", "-text")
-    return any(word.startswith("eol=") for word in words)
+    return False
 
 
 def _object_name(data: bytes, like: str) -> str:

@@ -34,7 +34,7 @@ def _violations(report: CheckReport, severity: str) -> Iterator[str]:
 
 
 def _command(level: str, properties: dict[str, str], message: str) -> str:
-    """``::error file=…,line=…::message``, escaped as GitHub's runner unescapes it.
+    """``::error file=…,line=…::message``, escaped as GitHub's runner unescapes it, on one line that shows.
 
     >>> _command("error", {"file": "a,b:c"}, "50%\\nmore")
     '::error file=a%2Cb%3Ac::50%25%0Amore'
@@ -44,6 +44,7 @@ def _command(level: str, properties: dict[str, str], message: str) -> str:
 
 
 def _data(text: str) -> str:
+    text = "".join(char if char in "\r\n" else printable(char) for char in text)
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ..estimators.budget_report import MISSING, BudgetResult, CheckReport, Violation
@@ -26,20 +27,21 @@ def render(report: CheckReport) -> str:
 
 def _suite(root: Element, result: BudgetResult) -> None:
     suite = SubElement(root, "testsuite", name=printable(result.budget.name))
-    _case(suite, result, _WHOLE, None)
+    of_file: dict[str | None, list[Violation]] = {}
+    for violation in result.violations:
+        of_file.setdefault(violation.file, []).append(violation)
+    _case(suite, _WHOLE, of_file.get(None, ()))
     for file in result.files:
         if file.head:
-            _case(suite, result, file.path, file.path)
+            _case(suite, file.path, of_file.get(file.path, ()))
     suite.set("tests", str(len(suite)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
 
 
-def _case(suite: Element, result: BudgetResult, name: str, file: str | None) -> None:
-    case = SubElement(suite, "testcase", classname=printable(result.budget.name), name=printable(name), time="0")
-    for violation in result.violations:
-        if violation.file != file:
-            continue
+def _case(suite: Element, name: str, violations: Iterable[Violation]) -> None:
+    case = SubElement(suite, "testcase", classname=suite.get("name", ""), name=printable(name), time="0")
+    for violation in violations:
         text = printable(f"{violation.path}:{violation.line}: {violation.message}. How to fix: {violation.fix}")
         if violation.severity == "warning":
             SubElement(case, "system-out").text = f"{violation.code}: {text}"
