@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from .cost import CostResult, price_report, price_usage
     from .counting import ChatRequest, Report, Row, Text, Total, count
     from .cutting import Cut, count_until, cut, cut_answer
+    from .fitting import Fitting, fit_input
     from .gap import Gap, Part, Volume
     from .limits import Fit, Limits, find_limits, fit
     from .price import Money, Price, parse_price
     from .price_book import PriceBook, load_book, model_price
+    from .request_cost import RequestCost, price_request
     from .request_count import RequestCount, count_request
     from .splitting import Chunk, split
     from .usage import Usage
@@ -30,6 +32,7 @@ __all__ = [
     "CostResult",
     "Cut",
     "Fit",
+    "Fitting",
     "Gap",
     "Limits",
     "Money",
@@ -37,6 +40,7 @@ __all__ = [
     "Price",
     "PriceBook",
     "Report",
+    "RequestCost",
     "RequestCount",
     "Row",
     "Text",
@@ -53,11 +57,13 @@ __all__ = [
     "cut_answer",
     "find_limits",
     "fit",
+    "fit_input",
     "load_book",
     "model_price",
     "monthly_cost",
     "parse_price",
     "price_report",
+    "price_request",
     "price_usage",
     "report_json",
     "split",
@@ -70,10 +76,12 @@ _MODULES = {
     ".cost": ("CostResult", "price_report", "price_usage"),
     ".counting": ("ChatRequest", "Report", "Row", "Text", "Total", "count"),
     ".cutting": ("Cut", "count_until", "cut", "cut_answer"),
+    ".fitting": ("Fitting", "fit_input"),
     ".gap": ("Gap", "Part", "Volume"),
     ".limits": ("Fit", "Limits", "find_limits", "fit"),
     ".price": ("Money", "Price", "parse_price"),
     ".price_book": ("PriceBook", "load_book", "model_price"),
+    ".request_cost": ("RequestCost", "price_request"),
     ".request_count": ("RequestCount", "count_request"),
     ".splitting": ("Chunk", "split"),
     ".usage": ("Usage",),

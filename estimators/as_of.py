@@ -40,6 +40,8 @@ def parse_as_of(value: str | date | None) -> AsOf:
             raise TokengapError(
                 f"bad time {text[:40]!r}: an ISO 8601 time is needed, such as 2026-11-30T12:00:00Z, or a date"
             ) from None
+    elif not isinstance(value, date):
+        raise TokengapError(f"bad time {value!r:.40}: a date, a datetime or ISO 8601 text is needed")
     elif not isinstance(value, datetime):
         value, bare = datetime(value.year, value.month, value.day, tzinfo=UTC), True
     if value.tzinfo is None:

@@ -15,7 +15,7 @@ from .budget_baseline import RecordedBase
 from .budget_counting import FileCount, Plan
 from .budget_report import BudgetResult
 from .price import Money
-from .reading import parse_json
+from .strict_json import parse_json
 
 
 class _Strict(BaseModel):
@@ -91,8 +91,8 @@ def read_recording(text: str, name: str) -> RecordedBase:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise TokengapError(f"{name}: not a baseline: {where}: {first['msg']}; --write-baseline writes one") from None
-    except ValueError as error:
-        raise TokengapError(f"{name}: not a baseline: not JSON ({error}); --write-baseline writes one") from None
+    except TokengapError as error:
+        raise TokengapError(f"{name}: not a baseline: {error}; --write-baseline writes one") from None
     return RecordedBase(name, tuple(recording.budgets))
 
 

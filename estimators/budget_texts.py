@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..tokenizers.errors import TokengapError
 from .field_path import select_fields
 from .fields import describe
-from .reading import decode, parse_json
+from .reading import decode
+from .strict_json import NotJSONError, parse_json
 
 if TYPE_CHECKING:
     from .budget_config import Budget
@@ -103,8 +104,9 @@ def _parse(text: str, path: str) -> object:
         return tomllib.loads(text)
     try:
         return parse_json(text)
-    except ValueError as error:
-        raise TokengapError(f"not JSON ({error}); a field is read of {', '.join(STRUCTURED)}") from None
+    except NotJSONError as error:
+        hint = "" if suffix == ".json" else f"; other files are told by their names: {', '.join(STRUCTURED)}"
+        raise TokengapError(f"{error}{hint}") from None
 
 
 def _json_lines(text: str) -> Iterator[object]:
@@ -112,8 +114,8 @@ def _json_lines(text: str) -> Iterator[object]:
         if line.strip():
             try:
                 yield parse_json(line)
-            except ValueError as error:
-                raise TokengapError(f"line {number}: not JSON ({error})") from None
+            except TokengapError as error:
+                raise TokengapError(f"line {number}: {error}") from None
 
 
 def _parse_yaml(text: str) -> object:

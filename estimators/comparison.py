@@ -13,7 +13,7 @@ from .gap import WordTally, gap_between, volume
 from .price import Price
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date
 
     from .price_book import PriceBook
 
@@ -31,7 +31,7 @@ def compare(
     calls: int | None = None,
     per: str = "month",
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
 ) -> Report:
     """Count as ``count`` does, beside a naive ``baseline``, and report the gap between the two.
 
@@ -64,7 +64,7 @@ def compare(
     gap = gap_between(low, high, tally.parts(high.tokens))
     if calls is not None:
         gap = replace(gap, volume=volume(low, high, calls, per, texts=len(results) // len(specs)))
-    return Report(tuple(results), total, prices, gap)
+    return Report(tuple(results), total, gap)
 
 
 def _reference(specs: Sequence[str], baseline: str) -> str:

@@ -20,7 +20,7 @@ def report_json(report: Report) -> Json:
     body: Json = {
         "results": [_row(row) for row in report.results],
         "total": [_total(total) for total in report.total],
-        "prices": [{"counter": counter, **price_json(price)} for counter, price in report.prices.items()],
+        "prices": [{"counter": counter, **price_json(price)} for counter, price in report.prices()],
     }
     if report.gap:
         body["gap"] = _gap(report.gap)
@@ -31,6 +31,7 @@ def price_json(price: Price) -> Json:
     """A price per million tokens by unit, and where it is from."""
     return {
         "currency": price.currency,
+        "variant": price.variant,
         "per_million_tokens": {unit: plain(amount) for unit, amount in price.per_million.items()},
         "tiers": [
             {"above": tier.above, "per_million_tokens": {unit: plain(rate) for unit, rate in tier.per_million.items()}}
@@ -43,6 +44,7 @@ def price_json(price: Price) -> Json:
             "model": price.source.model,
             "as_of": price.source.as_of,
         },
+        "warnings": list(price.warnings),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +19,8 @@ from .usage import MODALITIES, Usage
 
 VARIANTS = ("batch", "flex", "priority", "fast")
 """Ways to be served at another price; one at most."""
+
+BARE_DATE = "bare_date: this price depends on the time of day; 00:00 UTC was taken"
 
 _KINDS = tuple((kind, f"input_{kind}", f"cache_read_{kind}", f"output_{kind}") for kind in MODALITIES)
 
@@ -132,6 +134,10 @@ def price_usage(
     Raises TokengapError for a variant the model does not have, or options that contradict each other;
     an unknown model is a result of its own.
     """
+    if not isinstance(usage, Usage):
+        raise TokengapError(f"a Usage is needed, not {type(usage).__name__}: price_report takes a provider's object")
+    if not isinstance(model, str | None) or not isinstance(provider, str | None):
+        raise TokengapError(f"the names of a model and its provider are str, not {model!r:.40} and {provider!r:.40}")
     time = parse_as_of(as_of)
     warnings = list(time.warnings)
     if price is None:
@@ -142,8 +148,6 @@ def price_usage(
             price = quote(model, time, provider=provider, variant=variant, book=book)
         except UnknownNameError as error:
             return _unknown(usage, model, time, book, error)
-        if time.bare and book.varies_within_day(model, provider):
-            warnings.append("bare_date: this price depends on the time of day; 00:00 UTC was taken")
     elif variant:
         raise TokengapError(f"a price given with the call is the price: leave out the variant {variant!r}")
     bill = make_bill(price, usage.counts())
@@ -183,11 +187,12 @@ def price_report(
 
     Model and service tier are those the report names, unless given.
     """
-    from dataclasses import replace
-
     read = read_usage(report, format, provider)
     if variant and read.variant and variant != read.variant:
         raise TokengapError(f"the usage says {read.variant!r}, which contradicts the variant {variant!r}")
+    warnings = list(read.warnings)
+    if model and read.model and price is None and not (book or default_book()).same_model(model, read.model):
+        warnings.append(f"model_differs: the report is of {read.model[:100]!r}, and was priced as {model[:100]!r}")
     result = price_usage(
         read.usage,
         model or read.model,
@@ -198,16 +203,28 @@ def price_report(
         book=book,
         exchange_rate=exchange_rate,
     )
-    return replace(result, warnings=(*read.warnings, *result.warnings))
+    return replace(result, warnings=(*warnings, *result.warnings))
 
 
 def quote(
-    model: str, as_of: AsOf, *, provider: str | None = None, variant: str | None = None, book: PriceBook | None = None
+    model: str,
+    as_of: AsOf | None = None,
+    *,
+    provider: str | None = None,
+    variant: str | None = None,
+    book: PriceBook | None = None,
 ) -> Price:
-    """The price of a model; UnknownNameError, or TokengapError for a variant it does not have."""
+    """The price of a model; UnknownNameError, or TokengapError for a variant it does not have.
+
+    A bare date is warned of where the price depends on the time of day.
+    """
     if variant is not None and variant not in VARIANTS:
-        raise TokengapError(f"unknown variant {variant[:40]!r}: it is one of {', '.join(VARIANTS)}, and one at most")
-    return (book or default_book()).price(model, as_of.time, provider=provider, variant=variant)
+        raise TokengapError(f"unknown variant {str(variant)[:40]!r}: it is one of {', '.join(VARIANTS)}, one at most")
+    time, book = as_of or parse_as_of(None), book or default_book()
+    price = book.price(model, time.time, provider=provider, variant=variant)
+    if time.bare and book.varies_within_day(model, provider):
+        return replace(price, warnings=(BARE_DATE, *price.warnings))
+    return price
 
 
 def make_bill(price: Price, counts: Mapping[str, Quantity | None], requests: int = 1) -> Bill:

@@ -13,8 +13,9 @@ from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from ..tokenizers.text import TextSize, measure
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import date
 
+    from .as_of import AsOf
     from .gap import Gap
     from .price import Money, Price
     from .price_book import PriceBook
@@ -75,7 +76,7 @@ class Row(NamedTuple):
 
 
 class Total(NamedTuple):
-    """All texts under one counter. ``exact_cost`` is ``None`` unless every text has a price."""
+    """All texts under one counter. ``exact_cost`` is ``None`` unless every text has a price, all in one currency."""
 
     counter: str
     tokens: int
@@ -89,12 +90,16 @@ class Total(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Every text under every counter, the totals, the prices used, and for a comparison the gap."""
+    """Every text under every counter, the totals, and for a comparison the gap."""
 
     results: tuple[Row, ...]
     total: tuple[Total, ...]
-    prices: Mapping[str, Price]
     gap: Gap | None = None
+
+    def prices(self) -> list[tuple[str, Price]]:
+        """The prices used, each with its counter; a counter of requests at several tiers has several."""
+        found = {(row.counter, row.price.variant): row.price for row in self.results if row.price}
+        return [(counter, price) for (counter, _), price in found.items()]
 
 
 def count(
@@ -104,7 +109,7 @@ def count(
     price: Price | str | None = None,
     unit: str = "input",
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
 ) -> Report:
     """Count texts under counters (specs such as ``o200k_base`` or ``model:gpt-4o``), and price them.
 
@@ -119,22 +124,49 @@ def count(
     specs = unique_specs(counters)
     prices = prices_of(specs, price, book=book, as_of=as_of)
     results = tuple(row for _, rows in count_texts(texts, specs, prices, unit) for row in rows)
-    return Report(results, totals(results, specs), prices)
+    return Report(results, totals(results, specs))
+
+
+class Prices(NamedTuple):
+    """The price each counter's tokens are paid at, and where that of another tier is looked up.
+
+    ``models`` are the ``model:`` counters whose prices these are; a price given for the call has none.
+    """
+
+    standard: Mapping[str, Price]
+    models: Mapping[str, str]
+    book: PriceBook | None = None
+    as_of: AsOf | None = None
+
+    def of_request(self, spec: str, body: object) -> Price | None:
+        """The price of a request at the tier that it names; ``None`` where that has none."""
+        if spec not in self.models:
+            return self.standard.get(spec)
+        from .request_settings import requested_variant
+
+        try:
+            variant = requested_variant(body)
+            return _model_price(self.models[spec], self.book, self.as_of, variant) if variant else self.standard[spec]
+        except TokengapError:
+            return None
 
 
 def count_texts(
-    texts: Texts, specs: Sequence[str], prices: Mapping[str, Price], unit: str
+    texts: Texts, specs: Sequence[str], prices: Prices, unit: str
 ) -> Iterator[tuple[Text | ChatRequest, tuple[Row, ...]]]:
     """Each text or request with its rows, one for each counter."""
     one_of("unit", unit, UNITS)
     counters = {spec: get_counter(spec) for spec in specs}
     for text in _named(texts):
         if isinstance(text, ChatRequest):
-            yield text, tuple(_request_row(text, spec, prices.get(spec), unit) for spec in specs)
+            yield text, tuple(_request_row(text, spec, prices.of_request(spec, text.body), unit) for spec in specs)
         else:
             size = measure(text.text)
             counts = ((spec, counter.count(text.text)) for spec, counter in counters.items())
-            yield text, tuple(Row(text.source, spec, count, size, prices.get(spec), unit) for spec, count in counts)
+            yield (
+                text,
+                tuple(Row(text.source, spec, count, size, prices.standard.get(spec), unit) for spec, count in counts),
+            )
 
 
 def _request_row(request: ChatRequest, spec: str, price: Price | None, unit: str) -> Row:
@@ -184,13 +216,13 @@ def _total(spec: str, rows: Sequence[Row]) -> Total:
         bytes=sum(row.size.bytes for row in rows),
     )
     costs = [cost for row in rows if (cost := row.exact_cost) is not None]
-    price = rows[0].price if rows else None
+    currencies = {row.price.currency for row in rows if row.price}
     return Total(
         counter=spec,
         tokens=sum(row.count.tokens for row in rows),
         size=size,
-        exact_cost=sum(costs, Fraction()) if costs and len(costs) == len(rows) else None,
-        currency=price.currency if price else None,
+        exact_cost=sum(costs, Fraction()) if len(costs) == len(rows) and len(currencies) == 1 else None,
+        currency=currencies.pop() if len(currencies) == 1 else None,
     )
 
 
@@ -200,28 +232,34 @@ def prices_of(
     *,
     reference: str | None = None,
     book: PriceBook | None = None,
-    as_of: datetime | None = None,
-) -> dict[str, Price]:
+    as_of: str | date | None = None,
+) -> Prices:
     """The price each counter's tokens are paid at: the given one, its model's, or else the reference's."""
+    own = [spec for spec in specs if spec.startswith(_MODEL)]
+    time = None
+    if own or as_of is not None:
+        from .as_of import parse_as_of
+
+        time = parse_as_of(as_of)
     if given is not None:
         from .price import Price, parse_price
 
         price = parse_price(given) if isinstance(given, str) else given
         if not isinstance(price, Price):
             raise TokengapError(f"a price must be a str such as '3 EUR' or a Price, not {type(given).__name__}")
-        return dict.fromkeys(specs, price)
-    models = [spec for spec in specs if spec.startswith(_MODEL)]
-    prices = {spec: own for spec in models if (own := _model_price(spec, book, as_of)) is not None}
-    shared = prices.get(reference or "") or next(iter(prices.values()), None)
-    return {spec: shared for spec in specs if shared and spec not in models} | prices
+        return Prices(dict.fromkeys(specs, price), {})
+    priced = {spec: known for spec in own if (known := _model_price(spec, book, time)) is not None}
+    shared = reference if reference in priced else next(iter(priced), None)
+    models = {spec: shared for spec in specs if shared and spec not in own} | {spec: spec for spec in priced}
+    return Prices({spec: priced[model] for spec, model in models.items()}, models, book, time)
 
 
-def _model_price(spec: str, book: PriceBook | None, as_of: datetime | None) -> Price | None:
-    from .price_book import model_price
+def _model_price(spec: str, book: PriceBook | None, as_of: AsOf | None, variant: str | None = None) -> Price | None:
+    from .cost import quote
 
     get_counter(spec)  # a model without a tokenizer is refused before its price is looked up
     try:
-        return model_price(spec.removeprefix(_MODEL), as_of, book=book)
+        return quote(spec.removeprefix(_MODEL), as_of, variant=variant, book=book)
     except UnknownNameError:
         return None
 

@@ -95,7 +95,9 @@ def count_until(text: str | Iterable[str], limit: int, counter: Counter) -> Limi
     all of it, since only its own rule knows where counts add up.
     """
     not_negative(limit, "the limit")
-    parts = iter((text,)) if isinstance(text, str) else iter(text)
+    if not isinstance(text, Iterable) or isinstance(text, (bytes, bytearray)):
+        raise TokengapError(f"a text must be str, or parts that are, not {type(text).__name__}")
+    parts = map(_part, (text,) if isinstance(text, str) else text)
     try:
         tokenizer = tokenizer_of(counter)
     except TokengapError:
@@ -222,6 +224,8 @@ def tokenizer_of(counter: Counter) -> Tokenizer:
         return tokenizer_of(counter.counter)
     if isinstance(counter, Tokenizer):
         return counter
+    if not isinstance(counter, Counter):
+        raise TokengapError(f"{counter!r:.60} is no counter: get one with get_counter('o200k_base')")
     raise TokengapError(
         f"the counter {counter.name!r} cannot cut a text: it has no tokens that join to the text; "
         "use an encoding such as o200k_base"
@@ -230,13 +234,21 @@ def tokenizer_of(counter: Counter) -> Tokenizer:
 
 def whole_text(text: str) -> str:
     """The text with surrogate pairs joined; what cannot be written as UTF-8 is refused."""
+    if not isinstance(text, str):
+        raise TokengapError(f"a text must be str, not {type(text).__name__}; decode bytes as UTF-8")
     text, repaired = well_formed(text)
     if repaired:
         raise TokengapError("the text holds a lone surrogate, which is no character: it cannot be cut without loss")
     return text
 
 
+def _part(text: object) -> str:
+    if not isinstance(text, str):
+        raise TokengapError(f"a part of a text must be str, not {type(text).__name__}")
+    return text
+
+
 def not_negative(number: int, what: str) -> None:
-    """Refuse a number below 0, saying of what it is."""
-    if number < 0:
-        raise TokengapError(f"{what} is {number}: it must be 0 or more")
+    """Refuse what is no whole number, or is below 0, saying of what it is."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise TokengapError(f"{what} is {number!r:.40}: a whole number is needed, 0 or more")

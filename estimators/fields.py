@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ..tokenizers.errors import TokengapError
 
 MAX_DEPTH = 100
 """Deeper nesting than any real request has; it keeps every recursion below Python's own limit."""
+MAX_VALUES = 1_000_000
+"""More values than any context window holds; in Python a few lists that hold each other can stand for endless ones."""
+MAX_BITS = 1024
+"""Of a whole number: beyond, it is no double any more, and readers of JSON differ."""
+
+Known: TypeAlias = "frozenset[str] | Mapping[str, Known] | None"
+"""The keys an object may hold, with those that their own objects may hold; None: any."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-_NAMES = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+_NAMES = {
+    dict: "an object",
+    list: "an array",
+    tuple: "an array",
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+}
 
 
 def join(path: str, key: str | int) -> str:
@@ -32,6 +47,16 @@ def names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def snake_case(name: str) -> str:
+    """A camelCase name in Python's spelling, as protobuf's JSON reads it as well."""
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+
+
+def spellings(text: str) -> frozenset[str]:
+    """The names in a text, in camelCase and in snake_case."""
+    return names(text) | {snake_case(name) for name in names(text)}
+
+
 def fail(path: str, problem: str) -> NoReturn:
     """Refuse the input, naming the place."""
     raise TokengapError(f"{path or 'request'}: {problem}")
@@ -42,24 +67,44 @@ def describe(value: object) -> str:
     return "null" if value is None else _NAMES.get(type(value), f"a Python {type(value).__name__}")
 
 
+def members(value: object, path: str) -> list[tuple[object, str]]:
+    """The members of an object or array that are not plain text, each with its path; of anything else none."""
+    pairs: Iterable[tuple[str | int, object]] = ()
+    if isinstance(value, Mapping):
+        pairs = value.items()
+    elif isinstance(value, list | tuple):
+        pairs = enumerate(value)
+    return [(member, join(path, key)) for key, member in pairs if not isinstance(member, str)]
+
+
 def check_json(value: object) -> None:
-    """Refuse what is not JSON: NaN and infinity, keys that are no strings, other types, too deep a nesting."""
+    """Refuse what is not JSON: NaN and infinity, keys that are no strings, other types, nesting without end."""
     todo: list[tuple[object, str, int]] = [(value, "", 0)]
+    left = MAX_VALUES
     while todo:
         item, path, depth = todo.pop()
         if depth > MAX_DEPTH:
             fail(path[:200], f"nested deeper than {MAX_DEPTH} levels")
-        if isinstance(item, Mapping):
-            for key, member in item.items():
-                if not isinstance(key, str):
-                    fail(path, f"the key {str(key)[:80]!r} is not a string")
-                todo.append((member, join(path, key), depth + 1))
-        elif isinstance(item, list | tuple):
-            todo.extend((member, join(path, i), depth + 1) for i, member in enumerate(item))
-        elif isinstance(item, float) and not isfinite(item):
-            fail(path, f"{item} is not a JSON number")
-        elif item is not None and not isinstance(item, str | int | float):
-            fail(path, f"{describe(item)} is not JSON")
+        _check_value(item, path)
+        if isinstance(item, Mapping | list | tuple):
+            left -= len(item)
+            if left < 0:
+                fail("", f"more than {MAX_VALUES:,} values")
+            todo.extend((member, place, depth + 1) for member, place in reversed(members(item, path)))
+
+
+def _check_value(item: object, path: str) -> None:
+    """Refuse one value that JSON has not, without a look at its members."""
+    if isinstance(item, Mapping):
+        for key in item:
+            if not isinstance(key, str):
+                fail(path, f"a key must be a string, not {describe(key)}")
+    elif isinstance(item, float) and not isfinite(item):
+        fail(path, f"{item} is not a JSON number")
+    elif isinstance(item, int) and item.bit_length() > MAX_BITS:
+        fail(path, "the number is too large")
+    elif item is not None and not isinstance(item, str | int | float | list | tuple):
+        fail(path, f"{describe(item)} is not JSON; give an object as a dict, such as its model_dump()")
 
 
 class NotCounted:
@@ -74,14 +119,15 @@ class NotCounted:
     def paths(self) -> tuple[str, ...]:
         return tuple(self._paths)
 
-    def add_unknown(self, value: object, path: str, known: frozenset[str] | None) -> None:
+    def add_unknown(self, value: object, path: str, known: Known) -> None:
         """Note what is unknown inside a setting: keys outside ``known``, objects in lists; None: any key is fine."""
         if known is None:
             return
         if isinstance(value, Mapping):
             for key, member in value.items():
                 if key in known:
-                    self.add_unknown(member, join(path, key), frozenset())
+                    inner = known[key] if isinstance(known, Mapping) else frozenset()
+                    self.add_unknown(member, join(path, key), inner)
                 else:
                     self.add(join(path, key))
         elif isinstance(value, list | tuple):
@@ -108,6 +154,10 @@ class Fields:
     def __contains__(self, key: str) -> bool:
         return key in self._left
 
+    def peek(self, key: str) -> object:
+        """A member that stays to be taken."""
+        return self._left.get(key)
+
     def take(self, key: str) -> object:
         return self._left.pop(key, None)
 
@@ -119,6 +169,15 @@ class Fields:
         if isinstance(value, str) or (value is None and not required):
             return value
         fail(self.at(key), f"a string is needed, not {describe(value)}")
+
+    def spelled(self, key: str) -> str:
+        """A key of Google's API as it stands here: camelCase as in its reference, or snake_case as in Python."""
+        other = snake_case(key)
+        if other in self._left and other != key:
+            if key in self._left:
+                fail(self.path, f"both {key!r} and {other!r} are given")
+            return other
+        return key
 
     def items(self, key: str) -> Sequence[object]:
         """Take an array; null and absent are empty."""
@@ -141,7 +200,7 @@ class Fields:
             return value
         fail(self.at(key), f"a positive whole number is needed, not {str(value)[:40]}")
 
-    def skip(self, settings: Mapping[str, frozenset[str] | None]) -> None:
+    def skip(self, settings: Mapping[str, Known]) -> None:
         """Drop what is known to be no part of the prompt; unknown keys inside it are still noted."""
         for key in [key for key in self._left if key in settings]:
             self.not_counted.add_unknown(self._left.pop(key), self.at(key), settings[key])

@@ -51,7 +51,10 @@ class MessageRule(Rule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRule(Rule):
-    """How tool definitions reach the prompt, and what stands around them."""
+    """How tool definitions reach the prompt, and what stands around them.
+
+    ``confirmed`` are the constructs of a schema that published counts cover beyond the plain ones (declarations.py).
+    """
 
     style: Style
     overhead: int
@@ -67,6 +70,7 @@ class ToolRule(Rule):
     below: int = 0
     above: int = 0
     above_per_tool: int = 0
+    confirmed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,7 @@ class ImageRule(Rule):
     tokens: int = 0
     at_least: int = 0
     at_most: int = 0
+    resolutions: Mapping[str, int] | None = None
 
 
 AnyRule = TypeVar("AnyRule", bound=Rule)

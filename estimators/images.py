@@ -13,17 +13,24 @@ from .framing import ImageRule
 
 DETAILS = ("auto", "low", "high", "original")
 _DATA_URL = re.compile(r"data:([a-z0-9.+/-]*)((?:;[^;,]*)*),", re.IGNORECASE)
+_READABLE = frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"})
+_URL_SAFE = str.maketrans("-_", "+/")  # Google's API takes this alphabet too
+_NO_BOUND = 1_000_000  # patches: only a side of 65,535 pixels allows as many
 _HEADER = 65_536  # base64 characters that hold the size in all but JPEGs with large metadata
 _JPEG_SIZE_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image of a request. ``size`` is (width, height) in pixels, None where only the provider can see it."""
+    """One image of a request. ``size`` is (width, height) in pixels, None where only the provider can see it.
+
+    ``detail`` is OpenAI's, ``resolution`` Gemini's ``mediaResolution`` ("" where none is asked for).
+    """
 
     path: str
     detail: str
     size: tuple[int, int] | None
+    resolution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +39,14 @@ class ImageTokens:
 
     tokens: int
     interval: tuple[int, int] | None
+    depends_on_size: bool = True
 
 
-def read_image(fields: Fields, media_type: str | None = None) -> Image:
-    """Read an image part of OpenAI, Anthropic or Gemini; ``width`` and ``height`` in it state its size."""
+def read_image(fields: Fields, media_type: str | None = None, resolution: str = "") -> Image:
+    """Read an image part of OpenAI or Anthropic, or Gemini's data of a media type.
+
+    ``width`` and ``height`` in it state its size.
+    """
     inner = fields
     value = fields.take("image_url")
     if isinstance(value, Mapping):
@@ -49,7 +60,7 @@ def read_image(fields: Fields, media_type: str | None = None) -> Image:
     size = stated or (_url_size(value, path) if value is not None else _source_size(fields, media_type))
     if inner is not fields:
         inner.close()
-    return Image(fields.path, detail, size)
+    return Image(fields.path, detail, size, resolution)
 
 
 def _stated_size(fields: Fields) -> tuple[int, int] | None:
@@ -62,7 +73,8 @@ def _stated_size(fields: Fields) -> tuple[int, int] | None:
 def _source_size(fields: Fields, media_type: str | None) -> tuple[int, int] | None:
     """The size of Anthropic's ``source`` or Gemini's ``data``; a file id or a URL shows none."""
     if media_type is not None:
-        return _base64_size(fields.text("data", required=True) or "", fields.at("data"))
+        data, path = fields.text("data", required=True) or "", fields.at("data")
+        return _base64_size(data, path) if media_type.lower() in _READABLE else None  # Gemini reads HEIC as well
     if fields.text("file_id") is not None:
         return None
     source = fields.fields("source")
@@ -100,8 +112,8 @@ def _base64_size(data: str, path: str) -> tuple[int, int]:
     size = None
     try:
         if len(data) > _HEADER:
-            size = image_size(a2b_base64(data[:_HEADER]))
-        size = size or image_size(a2b_base64(data))
+            size = image_size(a2b_base64(data[:_HEADER].translate(_URL_SAFE)))
+        size = size or image_size(a2b_base64(data.translate(_URL_SAFE)))
     except (Error, ValueError):
         fail(path, "the image is not valid base64")
     if size is None:
@@ -160,8 +172,13 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
         position += 2 + max(int.from_bytes(data[position + 2 : position + 4], "big"), 2)
 
 
-def image_tokens(rule: ImageRule, image: Image) -> ImageTokens:
-    """Tokens of an image under a rule. Without a known size: the most it can be, and all it can be as interval."""
+def image_tokens(rule: ImageRule, image: Image) -> ImageTokens | None:
+    """Tokens of an image under a rule.
+
+    Without a known size: the most it can be, and all it can be as interval; None where that has no bound.
+    """
+    if image.resolution in (rule.resolutions or {}):
+        return ImageTokens((rule.resolutions or {})[image.resolution], None, depends_on_size=False)
     if rule.method == "tiles":
         return _tiles(rule, image)
     if rule.method == "patches":
@@ -170,7 +187,7 @@ def image_tokens(rule: ImageRule, image: Image) -> ImageTokens:
         return _claude(rule, image)
     if rule.method == "squares":
         return _squares(rule, image)
-    return ImageTokens(rule.tokens, (rule.at_least, rule.at_most))
+    return ImageTokens(rule.tokens, (rule.at_least, rule.at_most), depends_on_size=False)
 
 
 def _tiles(rule: ImageRule, image: Image) -> ImageTokens:
@@ -178,7 +195,7 @@ def _tiles(rule: ImageRule, image: Image) -> ImageTokens:
     if image.detail == "original":
         fail(image.path, f"detail 'original' is not known for models under the rule {rule.name}")
     if image.detail == "low":
-        return ImageTokens(rule.base, (rule.base, rule.base))
+        return ImageTokens(rule.base, (rule.base, rule.base), depends_on_size=False)
     if image.size is None:
         most = rule.base + rule.tile * 8  # 768 by 2,048
         return ImageTokens(most, (rule.base + rule.tile, most))
@@ -188,7 +205,7 @@ def _tiles(rule: ImageRule, image: Image) -> ImageTokens:
     return ImageTokens(tokens, (tokens, tokens))
 
 
-def _patches(rule: ImageRule, image: Image) -> ImageTokens:
+def _patches(rule: ImageRule, image: Image) -> ImageTokens | None:
     """OpenAI: patches of 32 by 32 pixels within a largest side and a budget, times the model's multiplier."""
     details = rule.details or {}
     limits: str | Mapping[str, int] | None = image.detail
@@ -203,8 +220,8 @@ def _patches(rule: ImageRule, image: Image) -> ImageTokens:
         return ceil(patches * Fraction(rule.multiplier))
 
     if image.size is None:
-        most = min(budget or 10_000, ceil((side or 65_535) / 32) ** 2)
-        return ImageTokens(tokens(most), (tokens(1), tokens(most)) if budget or side == 512 else None)
+        most = min(most for most in (budget, side and ceil(side / 32) ** 2, _NO_BOUND) if most)
+        return ImageTokens(tokens(most), (tokens(1), tokens(most))) if most < _NO_BOUND else None
     return ImageTokens(
         tokens(_patch_count(image.size, side, budget)),
         (tokens(_patch_count(image.size, side, least)), tokens(_patch_count(image.size, side, budget))),
@@ -249,10 +266,10 @@ def _patches_at(edge: int, shortest: int, longest: int) -> int:
     return ceil(edge / 28) * ceil(max(round(Fraction(edge * shortest, longest)), 1) / 28)
 
 
-def _squares(rule: ImageRule, image: Image) -> ImageTokens:
-    """Gemini 2: one unit for a small image, else one for each tile."""
+def _squares(rule: ImageRule, image: Image) -> ImageTokens | None:
+    """Gemini 2: one unit for a small image, else one for each tile; how many tiles there may be is not said."""
     if image.size is None:
-        return ImageTokens(rule.tile, None)
+        return None
     if max(image.size) <= rule.small_side:
         return ImageTokens(rule.tile, (rule.tile, rule.tile))
     tokens = rule.tile * ceil(image.size[0] / rule.tile_side) * ceil(image.size[1] / rule.tile_side)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from genai_prices.types import MatchLogic, ModelInfo
 
 WARNINGS: Mapping[str, str] = {
+    "limit_in_interval": "the limit lies inside the count's interval, so whether it fits is not known",
+    "part_not_counted": "what was counted fits, but not everything was counted",
     "unknown_window": "no context window is known for this model, so whether the text fits is not known either",
     "unknown_output_limit": "no output limit is known for this model, so whether the answer fits is not known",
     "output_over_limit": "the expected answer is longer than the model's output limit: it would be cut off",
@@ -63,9 +65,10 @@ class Limits:
 class Fit:
     """Whether a text fits a model, with room for an answer of ``output_tokens``.
 
-    ``fits`` is ``None`` where a limit that decides it is not known. ``left`` is how many more tokens of
-    input there is room for, ``must_cut`` how many are too many. ``answer_room`` is the longest answer
-    that this input leaves room for.
+    ``fits`` is ``None`` where a limit that decides it is not known, or lies inside the count's interval.
+    ``left`` is how many more tokens of input there is room for, ``must_cut`` how many are too many, and
+    ``answer_room`` the longest answer that this input leaves room for: all three by the upper end of
+    the interval, so that they are safe.
     """
 
     limits: Limits
@@ -102,26 +105,43 @@ class ModelRow:
         return self.limits.to_dict() | {"model": self.name, "encoding": self.encoding, "published": self.published}
 
 
-def fit(tokens: int, model: str | Limits, output_tokens: int = 0) -> Fit:
+def fit(
+    tokens: int,
+    model: str | Limits,
+    output_tokens: int = 0,
+    *,
+    interval: tuple[int, int] | None = None,
+    complete: bool = True,
+) -> Fit:
     """Say whether ``tokens`` of input and an answer of ``output_tokens`` fit a model.
 
     >>> fit(120_000, "gpt-4o", 10_000).must_cut
     2000
 
-    Raises UnknownNameError for a model without limits and tokenizer, TokengapError for negative numbers.
+    ``interval`` is that of an inexact count; without ``complete`` there is input that was not counted.
+    Raises UnknownNameError for a model without limits and tokenizer, TokengapError for numbers that are
+    no counts.
     """
+    low, high = interval or (tokens, tokens)
     for number, what in ((tokens, "the input"), (output_tokens, "the expected answer")):
-        if number < 0:
-            raise TokengapError(f"{what} is {number} tokens: it must be 0 or more")
+        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+            raise TokengapError(f"{what} is {number!r} tokens: a whole number is needed, 0 or more")
+    if not low <= tokens <= high:
+        raise TokengapError(f"the interval {low} to {high} does not hold the count, {tokens}")
     limits = find_limits(model) if isinstance(model, str) else model
     room = limits.max_input
     if room is None and limits.context_window is not None:
         room = limits.context_window - output_tokens
-    input_fits = None if room is None else tokens <= room
+    input_fits = None if room is None else _within(low, high, room)
+    unsure = input_fits is None and room is not None
+    if input_fits and not complete:
+        input_fits = None
     output_fits = not output_tokens or (None if limits.max_output is None else output_tokens <= limits.max_output)
     checks = (input_fits, output_fits)
     found = {
-        "unknown_window": input_fits is None,
+        "limit_in_interval": unsure,
+        "part_not_counted": not complete and input_fits is None and room is not None and not unsure,
+        "unknown_window": room is None,
         "unknown_output_limit": output_fits is None,
         "output_over_limit": output_fits is False,
     }
@@ -130,11 +150,16 @@ def fit(tokens: int, model: str | Limits, output_tokens: int = 0) -> Fit:
         tokens=tokens,
         output_tokens=output_tokens,
         fits=False if False in checks else None if None in checks else True,
-        left=None if room is None else max(room - tokens, 0),
-        must_cut=None if room is None else max(tokens - max(room, 0), 0),
-        answer_room=_answer_room(limits, tokens),
+        left=None if room is None else max(room - high, 0),
+        must_cut=None if room is None else max(high - max(room, 0), 0),
+        answer_room=_answer_room(limits, high),
         warnings=(*limits.warnings, *(code for code, holds in found.items() if holds)),
     )
+
+
+def _within(low: int, high: int, room: int) -> bool | None:
+    """Whether a count is within a limit; ``None`` where the limit lies inside its interval."""
+    return True if high <= room else False if low > room else None
 
 
 def _answer_room(limits: Limits, tokens: int) -> int | None:

@@ -104,6 +104,13 @@ class PriceSource:
     sha256: str | None = None
     based_on: PriceSource | None = None
 
+    @property
+    def row(self) -> str:
+        """The provider and the model as ``provider/model``, as far as they are known."""
+        if self.provider and self.model and not self.model.startswith(f"{self.provider}/"):
+            return f"{self.provider}/{self.model}"
+        return self.model or self.provider or ""
+
     def to_dict(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__slots__}
         return plain | {"based_on": self.based_on.to_dict() if self.based_on else None}

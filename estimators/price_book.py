@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from . import price_table
 from .price import CONTEXT, Price, PriceSource, Tier
-from .price_names import canonical, clean
+from .price_names import ALIASES, canonical, clean
 
 if TYPE_CHECKING:
     from .price_table import PriceTable
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 class Entry:
     """One price of a price file: ``price`` itself, or ``multiplier`` on another.
 
-    ``base`` is the provider and model that ``multiplier`` is on; ``None`` for the price that would
-    hold without this entry. ``start`` is included, ``end`` is not.
+    ``globs`` are ``models`` as they were written. ``base`` is the provider and model that ``multiplier``
+    is on; ``None`` for the price that would hold without this entry. ``start`` is included, ``end`` is not.
     """
 
     where: str
+    globs: tuple[str, ...]
     models: tuple[Pattern[str], ...]
     provider: str | None = None
     start: datetime | None = None
@@ -78,7 +79,8 @@ class PriceBook:
         return self.public or price_table.bundled()
 
     @cached_property
-    def _entries(self) -> tuple[tuple[Layer, Entry], ...]:
+    def entries(self) -> tuple[tuple[Layer, Entry], ...]:
+        """Every entry of the price files, first first."""
         return tuple((layer, entry) for layer in self.layers for entry in layer.entries)
 
     def price(
@@ -99,9 +101,9 @@ class PriceBook:
     def _price(self, asked: _Asked, first: int, used: tuple[int, ...]) -> Price:
         """The price by the entries from ``first`` on; ``used`` are the multiples it is the base of."""
         passed: Entry | None = None
-        names, providers = self._identity(asked) if self._entries else ((), frozenset())
-        for index in range(first, len(self._entries)):
-            layer, entry = self._entries[index]
+        names, providers = self._identity(asked) if self.entries else ((), frozenset())
+        for index in range(first, len(self.entries)):
+            layer, entry = self.entries[index]
             if used[-1:] == (index,) or not entry.holds(names, providers, asked.as_of):
                 continue
             if entry.multiplier is not None and entry.variant in (None, asked.variant):
@@ -144,6 +146,16 @@ class PriceBook:
             names.pop(rest)
         return (*names, found.model.lower()), frozenset({found.provider})
 
+    def same_model(self, one: str, other: str) -> bool:
+        """Whether two names are of one model: the same row of the table, or but for a provider the same name."""
+        found = []
+        for name in (one, other):
+            try:
+                found.append(price_table.find(self.table, name, None).model)
+            except UnknownNameError:
+                found.append(clean(name).rpartition("/")[2])
+        return found[0] == found[1]
+
     def varies_within_day(self, model: str, provider: str | None) -> bool:
         """Whether the public price of a model depends on the time of day."""
         try:
@@ -178,7 +190,22 @@ def load_book(
         organisation = organisation or named
     if organisation:
         layers.append(read_prices(organisation))
-    return PriceBook(tuple(layers), read_price_data(price_data) if price_data else None)
+    book = PriceBook(tuple(layers), read_price_data(price_data) if price_data else None)
+    _check_providers(book)
+    return book
+
+
+def _check_providers(book: PriceBook) -> None:
+    """Refuse a provider that is a known one mistyped: its price would never hold, in silence."""
+    from difflib import get_close_matches
+
+    named = {entry.provider: entry.where for _, entry in book.entries if entry.provider}
+    if not named:
+        return
+    known = {*ALIASES, *(provider.id for provider in book.table.providers)}
+    for provider, where in named.items():
+        if provider not in known and (near := get_close_matches(provider, known, n=1, cutoff=0.8)):
+            raise TokengapError(f"{where}.provider: unknown provider {provider!r}; did you mean {near[0]!r}?")
 
 
 def model_price(
@@ -201,11 +228,13 @@ def model_price(
 
 def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | None = None) -> PriceSource:
     start: date | None = entry.start.date() if entry.start else None
+    provider = entry.provider or (based_on.provider if based_on else asked.provider)
+    prefix, slash, rest = asked.model.partition("/")
     return PriceSource(
         f"{layer.name}: {entry.where}",
         None,
-        entry.provider or (based_on.provider if based_on else asked.provider),
-        asked.model,
+        provider,
+        rest if slash and provider and canonical(prefix) == provider else asked.model,
         asked.as_of.isoformat(timespec="seconds"),
         start.isoformat() if start else None,
         layer.sha256,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +145,11 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
     base = entry.get("base")
     if base is not None and (multiplier is None or not isinstance(base, str) or not base.strip()):
         raise place.at("base").error("the model whose price is multiplied is needed, and a multiplier beside it")
+    globs = _globs(place.at("model"), entry.get("model"))
     return Entry(
         f"{place.origin.name} {place.path}",
-        _globs(place.at("model"), entry.get("model")),
+        globs,
+        tuple(re.compile(translate(glob)) for glob in globs),
         canonical(provider) if provider else None,
         start,
         end,
@@ -157,13 +160,11 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
     )
 
 
-def _globs(place: _Place, value: Any) -> tuple[re.Pattern[str], ...]:
-    from fnmatch import translate
-
+def _globs(place: _Place, value: Any) -> tuple[str, ...]:
     globs = value if isinstance(value, list) else [value]
     if not globs or not all(isinstance(glob, str) and glob.strip() for glob in globs):
         raise place.error("the name of a model is needed, or a pattern such as 'gpt-4o-2024-*', or a list of them")
-    return tuple(re.compile(translate(glob.strip().lower())) for glob in globs)
+    return tuple(glob.strip().lower() for glob in globs)
 
 
 def _time(place: _Place, value: Any) -> datetime | None:

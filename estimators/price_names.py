@@ -62,7 +62,7 @@ Declared, because the table finds "openai" inside "azure.ai.openai" and gives th
 _MAKERS = ("openai", "anthropic", "google", "mistral", "cohere", "deepseek", "x-ai", "voyageai", "moonshotai")
 """Providers of their own models: a name without a provider is looked up there by its exact id."""
 
-_PATH = re.compile(r"(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/[^/]+/)?models/")
+_PATH = re.compile(r"arn:aws[a-z-]*:bedrock:[^/]*/|(?:projects/[^/]+/locations/[^/]+/)?(?:publishers/[^/]+/)?models/")
 _BEDROCK = re.compile(
     r"(?:(?:us|eu|apac|au|jp|ca|global|us-gov|regional)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.[a-z]"
 )

@@ -147,6 +147,13 @@ class _Reader:
             raise TokengapError(f"bad usage: {self.path}.{names[0]} is missing")
         return value
 
+    def output(self, *names: str) -> int:
+        """The count of what was received; where it is missing and no total tells, 0 with a warning."""
+        value = self.maybe(*names)
+        if value is None and not self.body.keys() & {"total_tokens", "totalTokenCount", "total_token_count"}:
+            self.warnings.append(f"no_output: {self.path}.{names[0]} is missing, and was taken to be 0")
+        return value or 0
+
     def word(self, *names: str) -> str | None:
         self.read.update(names)
         return next((value for name in names if isinstance(value := self.body.get(name), str)), None)
@@ -200,7 +207,7 @@ class _Reader:
 
 
 def _openai(reader: _Reader, says_xai: bool, names: tuple[str, str], details: tuple[str, ...]) -> dict[str, int | None]:
-    input, output = reader.needed(names[0]), reader.count(names[1])
+    input, output = reader.needed(names[0]), reader.output(names[1])
     sent = reader.part(*(f"{names[0]}{end}" for end in details), *(f"{names[0][:-1]}{end}" for end in details))
     got = reader.part(*(f"{names[1]}{end}" for end in details), *(f"{names[1][:-1]}{end}" for end in details))
     cached = sent.maybe("cached_tokens")
@@ -273,7 +280,7 @@ def _anthropic(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
     tools.count("web_fetch_requests")  # costs nothing beyond its tokens
     return {
         "input": reader.needed("input_tokens") + read + written,
-        "output": reader.count("output_tokens"),
+        "output": reader.output("output_tokens"),
         "cache_read": read,
         "cache_write": written,
         "cache_write_1h": long,
@@ -285,7 +292,7 @@ def _anthropic(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
 def _gemini(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
     prompt = reader.needed("promptTokenCount", "prompt_token_count")
     tool = reader.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
-    candidates = reader.count("candidatesTokenCount", "candidates_token_count", "responseTokenCount")
+    candidates = reader.output("candidatesTokenCount", "candidates_token_count", "responseTokenCount")
     thoughts = reader.count("thoughtsTokenCount", "thoughts_token_count")
     total = reader.maybe("totalTokenCount", "total_token_count")
     if total is not None and total != prompt + tool + candidates + thoughts:

@@ -1,8 +1,8 @@
 """Read a request in any of its shapes: what of it is text, image, tool or setting, and where.
 
 Shapes: OpenAI Chat Completions and Responses, Anthropic Messages, Gemini contents, legacy completions and
-embeddings, a list of messages, a text, a list of texts. Every key is counted, listed below as known to be
-no part of the prompt, or noted in ``not_counted``.
+embeddings, a list of messages, a text, a list of texts. Every key is counted, known to be no part of the prompt
+(settings.py), or noted in ``not_counted``. What every provider would refuse is refused here.
 """
 
 from __future__ import annotations
@@ -11,63 +11,26 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .content import Message, read_content, read_item, read_message
+from .content import read_content, read_item, read_message
 from .fields import Fields, NotCounted, check_json, describe, fail, join, names
+from .gemini import read_answer_schema, read_contents, read_instruction, read_resolution
+from .messages import Message, check_results
 from .schema import check_schema
-from .tools import Choice, Tool, read_choice, read_tools
-
-_NONE: frozenset[str] = frozenset()
-
-SETTINGS: Mapping[str, frozenset[str] | None] = {
-    # How to sample and how much to answer: read by the server, not by the model.
-    **dict.fromkeys(
-        names(
-            "temperature top_p top_k min_p n candidate_count best_of seed stop stop_sequences max_tokens "
-            "max_completion_tokens max_output_tokens presence_penalty frequency_penalty repetition_penalty logprobs "
-            "top_logprobs echo"
-        ),
-        _NONE,
-    ),
-    "logit_bias": None,
-    # Transport, storage, billing.
-    **dict.fromkeys(
-        names(
-            "model stream store user service_tier speed background include truncation dimensions encoding_format "
-            "safety_identifier prompt_cache_key prompt_cache_retention inference_geo parallel_tool_calls "
-            "max_tool_calls betas modalities timeout"
-        ),
-        _NONE,
-    ),
-    **dict.fromkeys(("custom_id", "method", "url"), _NONE),  # of a line of a batch file
-    "metadata": None,  # any key of the caller's own
-    "labels": None,
-    "stream_options": frozenset({"include_usage", "include_obfuscation"}),
-    "cache_control": frozenset({"type", "ttl"}),
-    "prompt_cache_options": frozenset({"mode", "ttl"}),
-    # How much to think, in which modality or how wordily to answer.
-    "reasoning_effort": _NONE,
-    "verbosity": _NONE,
-    "reasoning": frozenset({"effort", "summary", "generate_summary"}),
-    "thinking": frozenset({"type", "budget_tokens", "display"}),
-    "audio": frozenset({"voice", "format"}),
-    "safetySettings": frozenset({"category", "threshold", "method"}),
-    "safety_settings": frozenset({"category", "threshold", "method"}),
-}
-"""Keys of a request that add nothing to its prompt, each with the keys it may hold; None: any."""
-
-ELSEWHERE = names(
-    "previous_response_id conversation prompt_id cachedContent cached_content container context_management "
-    "mcp_servers web_search_options prediction toolConfig tool_config"
-)
-"""Keys whose content the provider has or makes: part of the prompt, or maybe, and not at hand to be counted."""
+from .settings import BATCH_BODIES, BATCH_SETTINGS, ELSEWHERE, HISTORY, SCALAR, SETTINGS
+from .tools import Choice, Tool, Tools, check_choice, read_choice, read_tools
 
 _INPUTS = ("messages", "input", "contents", "prompt")
-_BATCH_BODIES = ("body", "params")  # where a line of a batch file of OpenAI or Anthropic has its request
+_SYSTEM_KEYS: Mapping[str, str] = {
+    "system": "messages",
+    "instructions": "input",
+    "systemInstruction": "contents",
+    "system_instruction": "contents",
+}
+"""Instructions, and the input they stand beside; beside another one no provider takes them."""
+
 _EMBEDDING = re.compile(r"embed|-(similarity|search)-")
-_GENERATION_CONFIG = names(
-    "temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType seed presencePenalty "
-    "frequencyPenalty responseLogprobs logprobs responseModalities thinkingConfig mediaResolution"
-)
+_BRINGS_TOOLS = names("additional_tools tool_search_output tool_addition mcp_tool_listing mcp_list_tools")
+_BRINGS_CALLS = names("item_reference compaction program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +78,15 @@ def _texts(texts: tuple[str, ...], not_counted: NotCounted) -> Request:
 
 
 def _read_list(items: Sequence[object], not_counted: NotCounted) -> Request:
+    """A list of texts or messages. It may be a piece of a conversation, so it need not make sense as a whole."""
+    if not items:
+        fail("request", "an empty array: give at least one message or text")
     if all(isinstance(item, str) for item in items):
         return _texts(tuple(item for item in items if isinstance(item, str)), not_counted)
-    messages = _messages(items, "", not_counted)
+    if any(isinstance(item, Mapping) and "parts" in item and "content" not in item for item in items):
+        messages = read_contents(items, "", not_counted)
+    else:
+        messages = _messages(items, "", not_counted)
     return Request(None, (), messages, (), Choice(), None, not_counted, is_chat=True)
 
 
@@ -126,71 +95,126 @@ def _messages(items: Sequence[object], path: str, not_counted: NotCounted) -> tu
 
 
 def _read_object(fields: Fields, model: str | None) -> Request:
+    given = _find_input(fields)
+    if given is None and (body := _batch_body(fields)) is not None:
+        return _read_object(body, model)
+    own_model = fields.text("model")
+    embeds = bool(_EMBEDDING.search((model or own_model or "").lower()))
+    config = fields.fields("config") if given == "contents" else None  # as the google-genai client takes it
+    holders = (fields, config) if config else (fields,)
+    schema, resolution = _answer_schema(fields, config)
+    system = [message for holder in holders for message in _system(holder, given)]
+    goes_on = any(key in fields for key in HISTORY) or fields.is_object("prompt")  # from what the provider keeps
+    value = fields.peek(given or "")
+    texts, messages = _read_input(fields, given, resolution, embeds=embeds, may_be_empty=goes_on)
+    if texts and system:
+        fail(fields.at(given or ""), "a list of texts cannot have instructions")
+    if not (goes_on or _holds(value, _BRINGS_CALLS)):
+        check_results(messages)
+    tools = Tools(is_open=goes_on or "mcp_servers" in fields or _holds(value, _BRINGS_TOOLS))
+    choice = Choice()
+    for holder in holders:
+        read_tools(holder, tools)
+        choice = read_choice(holder) or choice
+        holder.skip_uncounted(ELSEWHERE)
+        holder.skip(SETTINGS)
+        holder.close()
+    check_choice(choice, tools)
+    functions, is_chat = tuple(tools.functions), not texts
+    return Request(own_model, texts, (*system, *messages), functions, choice, schema, fields.not_counted, is_chat)
+
+
+def _find_input(fields: Fields) -> str | None:
     given = [key for key in _INPUTS if key in fields]
     if fields.is_object("prompt") and len(given) > 1:
         given.remove("prompt")  # a prompt template that the provider keeps, beside its input
-        fields.skip_uncounted(frozenset({"prompt"}))
-    for key in () if given else _BATCH_BODIES:
+    if len(given) > 1:
+        fail(fields.path, f"both {' and '.join(given)} given; exactly one is needed")
+    return given[0] if given else None
+
+
+def _batch_body(fields: Fields) -> Fields | None:
+    """The request inside a line of a batch file; None where earlier messages take the place of any input."""
+    for key in BATCH_BODIES:
         if (body := fields.fields(key)) is not None:
-            fields.skip(SETTINGS)
+            fields.skip(BATCH_SETTINGS)
             fields.close()
-            return _read_object(body, model)
-    if len(given) != 1:
-        found = f"both {' and '.join(given)}" if given else f"none of {', '.join(_INPUTS)}"
-        fail("request", f"{found} given; exactly one is needed")
-    own_model = fields.text("model")
-    system = _system(fields)
-    texts, messages = _read_input(fields, given[0], embeds=bool(_EMBEDDING.search((model or own_model or "").lower())))
-    if texts and system:
-        fail(fields.at(given[0]), "a list of texts cannot have instructions")
-    tools = read_tools(fields)
-    choice = read_choice(fields)
-    schema = _response_schema(fields)
-    fields.skip_uncounted(ELSEWHERE)
-    fields.skip(SETTINGS)
-    fields.close()
-    return Request(own_model, texts, (*system, *messages), tools, choice, schema, fields.not_counted, is_chat=not texts)
+            return body
+    if "requests" in fields:
+        fail(fields.at("requests"), "several requests; count each on its own")
+    if not any(key in fields for key in HISTORY):
+        fail(fields.path, f"none of {', '.join(_INPUTS)} given; exactly one is needed")
+    return None
 
 
-def _system(fields: Fields) -> list[Message]:
+def _holds(value: object, kinds: frozenset[str]) -> bool:
+    """Whether an item of the input, or a part of one, is of a type that says no more of what it stands for."""
+    items = value if isinstance(value, list | tuple) else ()
+    contents = [item.get("content") for item in items if isinstance(item, Mapping)]
+    parts = [part for content in contents if isinstance(content, list | tuple) for part in content]
+    types = [item.get("type") for item in (*items, *parts) if isinstance(item, Mapping)]
+    return any(isinstance(kind, str) and kind in kinds for kind in types) or any(
+        isinstance(item, Mapping) and item.keys() == {"id"} for item in items
+    )
+
+
+def _system(fields: Fields, given: str | None) -> list[Message]:
     """``system`` (Anthropic), ``instructions`` (Responses) and ``systemInstruction`` (Gemini) as messages."""
-    texts = [(fields.take(key), fields.at(key)) for key in ("system", "instructions")]
-    contents = [fields.fields(key) for key in ("systemInstruction", "system_instruction")]
-    return [
-        *(read_content(text, at, fields.not_counted).message("system") for text, at in texts if text is not None),
-        *(read_message(content, role="system") for content in contents if content is not None),
-    ]
+    shape = "input" if given is None or fields.is_object("prompt") else given
+    found: list[Message] = []
+    for key, owner in _SYSTEM_KEYS.items():
+        value, path = fields.take(key), fields.at(key)
+        if value is None:
+            continue
+        if owner != shape:
+            fail(path, f"it goes with {owner!r}, not with {shape!r}")
+        if found:
+            fail(path, "the instructions are there already")
+        if owner == "contents":
+            found.append(read_instruction(value, path, fields.not_counted))
+        else:
+            found.append(read_content(value, path, fields.not_counted).message("system"))
+    return found
 
 
-def _read_input(fields: Fields, key: str, *, embeds: bool) -> tuple[tuple[str, ...], tuple[Message, ...]]:
+def _read_input(
+    fields: Fields, key: str | None, resolution: str, *, embeds: bool, may_be_empty: bool
+) -> tuple[tuple[str, ...], tuple[Message, ...]]:
     """The texts, or the messages, that a request is about."""
-    value, path = fields.take(key), fields.at(key)
-    if isinstance(value, str) and key != "messages":
-        if key == "prompt" or embeds:
-            return (value,), ()
-        content = read_content(value, path, fields.not_counted)
-        return (), (content.message("user"),)
-    if key == "prompt" and isinstance(value, Mapping):
-        fields.not_counted.add(path)  # a prompt template that the provider keeps
+    if fields.is_object("prompt"):
+        fields.skip_uncounted(frozenset({"prompt"}))  # a prompt template that the provider keeps
+    if key is None or (key == "prompt" and key not in fields):
         return (), ()
+    value, path = fields.take(key), fields.at(key)
+    if isinstance(value, list | tuple) and not value and not may_be_empty:
+        fail(path, "empty: at least one message or text is needed")
+    if key == "contents":
+        return (), read_contents(value, path, fields.not_counted, resolution)
+    if isinstance(value, str) and key != "messages":
+        alone = key == "prompt" or embeds
+        return ((value,), ()) if alone else ((), (read_content(value, path, fields.not_counted).message("user"),))
     if not isinstance(value, list | tuple):
         needed = "an array" if key == "messages" else "a text or an array"
         fail(path, f"{needed} is needed, not {describe(value)}")
-    if key in ("input", "prompt"):
-        if value and all(isinstance(item, str) for item in value):
-            return tuple(item for item in value if isinstance(item, str)), ()
-        if any(isinstance(item, int | float) for item in value) or any(isinstance(item, list) for item in value):
-            fail(path, "token ids are counted already; give texts")
-        if key == "prompt":
-            fail(path, "a text or a non-empty array of texts is needed")
-    if key == "input":
-        read = (read_item(Fields(item, join(path, i), fields.not_counted)) for i, item in enumerate(value))
-        return (), tuple(message for message in read if message is not None)
-    return (), _messages(value, path, fields.not_counted)
+    if key == "messages":
+        return (), _messages(value, path, fields.not_counted)
+    if value and all(isinstance(item, str) for item in value):
+        return tuple(item for item in value if isinstance(item, str)), ()
+    return (), _items(value, path, fields.not_counted, are_texts=key == "prompt")
 
 
-def _response_schema(fields: Fields) -> ResponseSchema | None:
-    """The schema of ``response_format``, ``text.format``, ``output_config.format`` or ``output_format``."""
+def _items(items: Sequence[object], path: str, not_counted: NotCounted, *, are_texts: bool) -> tuple[Message, ...]:
+    """The items of a Responses ``input``; without those whose text the provider keeps."""
+    if any(isinstance(item, int | float | list) for item in items):
+        fail(path, "token ids are counted already; give texts")
+    if are_texts:
+        fail(path, "a text or a non-empty array of texts is needed")
+    read = (read_item(Fields(item, join(path, i), not_counted)) for i, item in enumerate(items))
+    return tuple(message for message in read if message is not None)
+
+
+def _answer_schema(fields: Fields, config: Fields | None) -> tuple[ResponseSchema | None, str]:
+    """The schema the answer must follow, wherever a provider has it, and Gemini's media resolution."""
     found = None
     for key in ("response_format", "output_format"):
         if (chosen := fields.fields(key)) is not None:
@@ -199,13 +223,20 @@ def _response_schema(fields: Fields) -> ResponseSchema | None:
         if (holder := fields.fields(key)) is not None:
             if (chosen := holder.fields("format")) is not None:
                 found = _format(chosen) or found
-            holder.skip(dict.fromkeys(settings, _NONE))
+            holder.skip(dict.fromkeys(settings, SCALAR))
             holder.close()
-    for key in ("generationConfig", "generation_config"):
-        if (config := fields.fields(key)) is not None:
-            config.skip(dict.fromkeys(_GENERATION_CONFIG, _NONE))
-            config.close()
-    return found
+    generation = fields.fields(fields.spelled("generationConfig"))
+    resolution = ""
+    for holder in (generation, config):
+        if holder is not None:
+            resolution = read_resolution(holder) or resolution
+            if (schema := read_answer_schema(holder)) is not None:
+                found = ResponseSchema(
+                    "response", None, check_schema(*schema, fields.not_counted, in_snake_case=True), schema[1]
+                )
+    if generation is not None:
+        generation.close()
+    return found, resolution
 
 
 def _format(fields: Fields) -> ResponseSchema | None:
@@ -216,11 +247,13 @@ def _format(fields: Fields) -> ResponseSchema | None:
     if kind != "json_schema":
         fail(fields.at("type"), f"unknown format {(kind or '')[:40]!r}; known: text, json_object, json_schema")
     holder = fields.fields("json_schema") or fields  # Chat Completions nest it, Responses do not
-    name, description = holder.text("name") or "response", holder.text("description")
+    name, description = holder.text("name"), holder.text("description")
     path = holder.at("schema")
     schema = check_schema(holder.take("schema") or {}, path, fields.not_counted)
-    holder.skip({"strict": _NONE})
+    if holder is fields and not schema and name is None:
+        fail(fields.path, "'json_schema' is missing, or 'schema'")
+    holder.skip({"strict": SCALAR})
     holder.close()
     if holder is not fields:
         fields.close()
-    return ResponseSchema(name, description, schema, path)
+    return ResponseSchema(name or "response", description, schema, path)

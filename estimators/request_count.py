@@ -14,11 +14,11 @@ from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.models import Model, find_model
 from ..tokenizers.registry import get_counter
 from ..tokenizers.text import measure
-from .content import Message
 from .declarations import declare
 from .fields import NotCounted
 from .framing import MessageRule, Rule, ToolRule, find_rule, rules
 from .images import Image, image_tokens
+from .messages import Message
 from .request import Request, ResponseSchema, read_request
 
 _SYSTEM = frozenset({"system", "developer"})
@@ -105,6 +105,9 @@ def count_request(request: object, model: str | None = None, counter: str | None
 
     Raises TokengapError that names the path of what is wrong, UnknownNameError for an unknown model or counter.
     """
+    for what, name in (("model", model), ("counter", counter)):
+        if name is not None and not isinstance(name, str):
+            raise TokengapError(f"the {what} must be a str, not {type(name).__name__}")
     if counter and counter.startswith("model:"):
         model, counter = model or counter.removeprefix("model:"), None
     read = read_request(request, model)
@@ -216,7 +219,11 @@ def _count_messages(messages: Sequence[Message], rule: MessageRule, tally: _Tall
             tokens += rule.function_result
         if message.name:
             tokens += tally.count_own(message.name) + rule.per_name
-        tokens += sum((tally.count_own(text) for text in message.texts), Fraction(0))
+        texts = sum((tally.count_own(text) for text in message.texts), Fraction(0))
+        tokens += texts
+        if len(message.texts) > 1:  # whether parts are joined, or a line apart, no published count tells
+            below += max(texts - tally.count("".join(message.texts)), Fraction(0))
+            above += len(message.texts) - 1
         for call in message.calls:
             name = tally.count_own(call.name)
             tokens += name + tally.count_own(call.arguments) + rule.per_call
@@ -250,11 +257,12 @@ def _tool_definitions(read: Request, rule: ToolRule, tally: _Tally) -> tuple[Fra
         tokens = sum((tally.count(tool.to_json()) for tool in read.tools), Fraction(rule.overhead))
         return tokens, Fraction(0), Fraction(0)
     declared = declare(read.tools, rule, read.not_counted)
-    tokens, below = tally.count(declared.text), Fraction(0)
-    if declared.has_defaults:
-        below = max(tokens - tally.count(declare(read.tools, rule, NotCounted(), defaults=False).text), below)
-    above = sum((1 + tally.count(f" // {text}") for text in declared.left_out), Fraction(0))
-    below, above = below + declared.guesses, above + declared.guesses
+    tokens = tally.count(declared.text)
+    least = min(tokens, tally.count(declared.least)) if declared.least != declared.text else tokens
+    most = max(tokens, tally.count(declared.most)) if declared.most != declared.text else tokens
+    below = tokens - least + declared.slack
+    above = most - tokens + declared.slack
+    above += sum((2 + tally.count(f" // {text}") for text in declared.left_out), Fraction(0))
     tokens += rule.overhead
     first = next((message for message in read.messages if message.role in _SYSTEM), None)
     if first is not None:  # the declarations join it instead of making a message of their own
@@ -272,16 +280,18 @@ def _count_schema(schema: ResponseSchema, framed: Model, tally: _Tally) -> PartC
 
 def _count_images(images: list[Image], model: Model, not_counted: NotCounted, tally: _Tally) -> PartCount | None:
     rule = find_rule(rules().images, model)
-    if rule is None:
-        for image in images:
+    counted = [image_tokens(rule, image) if rule else None for image in images]
+    for image, count in zip(images, counted, strict=True):
+        if count is None:
             not_counted.add(image.path)
+        if rule and image.size is None and (count is None or count.depends_on_size):
+            tally.warnings["image_size_unknown"] = None
+    known = [count for count in counted if count is not None]
+    if rule is None or not known:
         return None
-    if any(image.size is None and image.detail != "low" for image in images) and rule.method != "fixed":
-        tally.warnings["image_size_unknown"] = None
-    counted = [image_tokens(rule, image) for image in images]
-    tokens = sum(count.tokens for count in counted)
-    bounds = [count.interval for count in counted if count.interval is not None]
-    if len(bounds) < len(counted):
+    tokens = sum(count.tokens for count in known)
+    bounds = [count.interval for count in known if count.interval is not None]
+    if rule.kind == "heuristic" or len(bounds) < len(known):
         return PartCount(tokens, "heuristic", None, rule)
     return PartCount(tokens, rule.kind, (sum(low for low, _ in bounds), sum(high for _, high in bounds)), rule)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from .fields import NotCounted, describe, fail, join, names
+from .fields import NotCounted, describe, fail, join, names, snake_case
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
@@ -30,21 +31,38 @@ UNSEEN = frozenset({"$schema", "$id", "$anchor", "$comment", "$dynamicAnchor", "
 """Keywords about the schema rather than the data."""
 
 
-def check_schema(value: object, path: str, not_counted: NotCounted) -> dict[str, object]:
+class _Reading(NamedTuple):
+    """Where to note what nobody knows, and whether keywords may be in snake_case, as Google's API takes them."""
+
+    not_counted: NotCounted
+    in_snake_case: bool
+
+
+def check_schema(
+    value: object, path: str, not_counted: NotCounted, *, in_snake_case: bool = False
+) -> dict[str, object]:
     """Check a schema and return it without the keywords nobody knows, whose paths are noted.
 
     Raises TokengapError that names the path of what is no JSON Schema.
     """
+    return _check(value, path, _Reading(not_counted, in_snake_case))
+
+
+def _check(value: object, path: str, reading: _Reading) -> dict[str, object]:
     if not isinstance(value, Mapping):
         fail(path, f"a JSON schema (an object) is needed, not {describe(value)}")
     kept: dict[str, object] = {}
-    for keyword, content in value.items():
-        place = join(path, keyword)
+    for written, content in value.items():
+        place, keyword = join(path, written), written
+        if reading.in_snake_case and written in _IN_CAMEL_CASE and _IN_CAMEL_CASE[written] not in value:
+            keyword = _IN_CAMEL_CASE[written]
         check = _CHECKS.get(keyword)
         if check is None:
-            not_counted.add(place)
+            reading.not_counted.add(place)
+        elif content == "TYPE_UNSPECIFIED" and keyword == "type":
+            continue  # Gemini's word for none
         elif content is not None or keyword in ("const", "default", "example"):
-            kept[keyword] = check(content, place, not_counted)
+            kept[keyword] = check(content, place, reading)
     return kept
 
 
@@ -62,29 +80,29 @@ def resolve(reference: str, root: Mapping[str, object], path: str) -> Mapping[st
     return target
 
 
-def _subschema(value: object, path: str, not_counted: NotCounted) -> object:
-    return value if isinstance(value, bool) else check_schema(value, path, not_counted)
+def _subschema(value: object, path: str, reading: _Reading) -> object:
+    return value if isinstance(value, bool) else _check(value, path, reading)
 
 
-def _by_name(value: object, path: str, not_counted: NotCounted) -> object:
+def _by_name(value: object, path: str, reading: _Reading) -> object:
     if not isinstance(value, Mapping):
         fail(path, f"an object of schemas is needed, not {describe(value)}")
-    return {name: _subschema(schema, join(path, name), not_counted) for name, schema in value.items()}
+    return {name: _subschema(schema, join(path, name), reading) for name, schema in value.items()}
 
 
-def _list_of(value: object, path: str, not_counted: NotCounted) -> object:
+def _list_of(value: object, path: str, reading: _Reading) -> object:
     if not isinstance(value, list | tuple) or not value:
         fail(path, f"a non-empty array of schemas is needed, not {describe(value) if value else 'an empty one'}")
-    return [_subschema(schema, join(path, i), not_counted) for i, schema in enumerate(value)]
+    return [_subschema(schema, join(path, i), reading) for i, schema in enumerate(value)]
 
 
-def _items(value: object, path: str, not_counted: NotCounted) -> object:
+def _items(value: object, path: str, reading: _Reading) -> object:
     if isinstance(value, list | tuple):  # a tuple, in drafts before 2020-12
-        return [_subschema(schema, join(path, i), not_counted) for i, schema in enumerate(value)]
-    return _subschema(value, path, not_counted)
+        return [_subschema(schema, join(path, i), reading) for i, schema in enumerate(value)]
+    return _subschema(value, path, reading)
 
 
-def _type(value: object, path: str, _: NotCounted) -> object:
+def _type(value: object, path: str, _: _Reading) -> object:
     names = value if isinstance(value, list | tuple) else [value]
     for name in names:
         if not isinstance(name, str) or name.lower() not in TYPES:
@@ -93,8 +111,8 @@ def _type(value: object, path: str, _: NotCounted) -> object:
     return lowered if isinstance(value, list | tuple) else lowered[0]
 
 
-def _typed(needed: type | tuple[type, ...], name: str) -> Callable[[object, str, NotCounted], object]:
-    def check(value: object, path: str, _: NotCounted) -> object:
+def _typed(needed: type | tuple[type, ...], name: str) -> Callable[[object, str, _Reading], object]:
+    def check(value: object, path: str, _: _Reading) -> object:
         if not isinstance(value, needed) or (name == "a number" and isinstance(value, bool)):
             fail(path, f"{name} is needed, not {describe(value)}")
         return value
@@ -102,17 +120,17 @@ def _typed(needed: type | tuple[type, ...], name: str) -> Callable[[object, str,
     return check
 
 
-def _required(value: object, path: str, _: NotCounted) -> object:
+def _required(value: object, path: str, _: _Reading) -> object:
     if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
         fail(path, "an array of property names is needed")
     return value
 
 
-def _anything(value: object, path: str, _: NotCounted) -> object:
+def _anything(value: object, path: str, _: _Reading) -> object:
     return value
 
 
-_CHECKS: Mapping[str, Callable[[object, str, NotCounted], object]] = {
+_CHECKS: Mapping[str, Callable[[object, str, _Reading], object]] = {
     **dict.fromkeys(_SCHEMAS_BY_NAME, _by_name),
     **dict.fromkeys(_SCHEMA_LISTS, _list_of),
     **dict.fromkeys(_SCHEMAS, _subschema),
@@ -125,3 +143,4 @@ _CHECKS: Mapping[str, Callable[[object, str, NotCounted], object]] = {
     "type": _type,
     "required": _required,
 }
+_IN_CAMEL_CASE = {snake_case(keyword): keyword for keyword in _CHECKS}

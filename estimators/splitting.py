@@ -51,6 +51,7 @@ def split(text: str, max_tokens: int, counter: Counter, *, overlap: int = 0) -> 
     """
     tokenizer = tokenizer_of(counter)
     not_negative(overlap, "the overlap")
+    not_negative(max_tokens, "the tokens of a chunk")
     if max_tokens < 1 or overlap >= max_tokens:
         raise TokengapError(
             f"chunks of {max_tokens} tokens with an overlap of {overlap}: a chunk needs at least 1 token, "

@@ -10,15 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..estimators.reading import BINARY_HEAD, NotTextError, check_head
 from ..tokenizers import bpe, bpe_artefact, bpe_corpus, bpe_exchange, bpe_inspection
 from ..tokenizers.bpe_artefact import Artefact
 from ..tokenizers.bpe_corpus import Document
 from ..tokenizers.bpe_training import Learned
+from ..tokenizers.counter import WARNINGS
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.files import check_writable, write_atomically
 from ..tokenizers.pretokenize import Pretokenizer, custom, pretokenizer
 from .inputs import STDIN, Found, find_files, read_text
-from .reports import write_json
+from .reports import warn, write_json
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -32,7 +34,7 @@ def train(args: argparse.Namespace) -> int:
         args.merges, args.vocab_size, _rule(args), args.alphabet, args.min_frequency, tuple(args.special)
     )
     check_writable(target)
-    artefact, learned = _learn(args, options)
+    artefact, learned = _learn(args, options, target)
     bpe_artefact.save(artefact, target)
     training = artefact.training
     body = {
@@ -46,6 +48,8 @@ def train(args: argparse.Namespace) -> int:
     if args.json:
         write_json(body)
         return 0
+    for code in training["warnings"]:
+        warn(WARNINGS.get(code, code))
     corpus = training["corpus"]
     print(f"{len(learned.merges):,} merges: a vocabulary of {artefact.vocabulary_size:,} tokens{_early(args, learned)}")
     print(
@@ -88,6 +92,7 @@ def sweep(args: argparse.Namespace) -> int:
 
 def export(args: argparse.Namespace) -> int:
     artefact = bpe_artefact.load(Path(args.tokenizer))
+    _keep_inputs(Path(args.output), [args.tokenizer])
     write = bpe_exchange.to_tiktoken if args.format == "tiktoken" else bpe_exchange.to_huggingface
     write_atomically(Path(args.output), write(artefact))
     pattern = bpe_exchange.exported_pattern(artefact.pretokenizer)
@@ -114,6 +119,7 @@ def import_(args: argparse.Namespace) -> int:
             artefact = bpe_exchange.from_tiktoken(content, _imported_rule(args), _special_ids(args.special))
     except TokengapError as error:
         raise TokengapError(f"{source} cannot be imported: {error}") from error
+    _keep_inputs(Path(args.output), [args.source])
     bpe_artefact.save(artefact, Path(args.output))
     if args.json:
         body = {"tokenizer": args.output, "fingerprint": artefact.fingerprint}
@@ -154,12 +160,16 @@ def _numbers(words: str) -> list[int]:
     return numbers
 
 
-def _learn(args: argparse.Namespace, options: bpe.Options) -> tuple[Artefact, Learned]:
+def _learn(args: argparse.Namespace, options: bpe.Options, target: Path | None = None) -> tuple[Artefact, Learned]:
     if args.workers is not None and args.workers < 1:
         raise TokengapError(f"at least one worker is needed, not {args.workers}")
     if not args.paths and sys.stdin is not None and sys.stdin.isatty():
         raise TokengapError("nothing to train on: name files or directories, or pipe a text in")
-    found = find_files(args.paths or [STDIN])
+    found = [file for file in find_files(args.paths or [STDIN]) if _is_text(file)]
+    if not found:
+        raise TokengapError("nothing to train on: no UTF-8 text in these files")
+    if target:
+        _keep_inputs(target, (file.path for file in found if file.path != STDIN))
     size = sum(os.stat(file.path).st_size for file in found if file.path != STDIN)
     workers = args.workers or (os.cpu_count() or 1 if size >= _WORTH_WORKERS else 1)
     with _Bars(size) as bars:
@@ -177,6 +187,29 @@ def _documents(found: Iterable[Found], field: str | None) -> Iterator[Document]:
             yield from bpe_corpus.json_lines(path, field)
         else:
             yield bpe_corpus.standard_input() if path is None else bpe_corpus.file(path)
+
+
+def _keep_inputs(target: Path, inputs: Iterable[str]) -> None:
+    """Refuse to write over what is read."""
+    for path in inputs:
+        if target.is_file() and target.samefile(path):
+            raise TokengapError(f"{path} is read from: write to another file")
+
+
+def _is_text(file: Found) -> bool:
+    """Whether a file begins as text does; one that the user named must."""
+    if file.path == STDIN or not os.path.isfile(file.path):  # what a pipe has can be read only once
+        return True
+    with open(file.path, "rb") as stream:
+        head = stream.read(BINARY_HEAD)
+    try:
+        check_head(head, file.path)
+    except NotTextError as error:
+        if file.named:
+            raise
+        warn(f"skipped {error}")
+        return False
+    return True
 
 
 class _Bars:

@@ -27,9 +27,10 @@ LONGEST_MESSAGE = 1000
 
 MODULES = {
     "count_cli": {"count": "count the tokens of texts, and price them", "counters": "list the counters"},
-    "cost_cli": {"cost": "what a call costs, line by line", "prices": "the prices that are known"},
+    "cost_cli": {"cost": "what a call costs, line by line"},
+    "prices_cli": {"prices": "the prices that are known"},
+    "fit_cli": {"fit": "say whether a text or a request fits a model"},
     "limits_cli": {
-        "fit": "say whether a text fits a model's context window",
         "cut": "cut a text to a number of tokens",
         "models": "list models with their encoding and limits",
     },

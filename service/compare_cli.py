@@ -65,5 +65,5 @@ def _compare(args: argparse.Namespace) -> int:
         from .tables import write_comparison
 
         write_comparison(report, report.gap)
-        write_warnings(report.results, skipped)
+        write_warnings(report, skipped)
     return 0

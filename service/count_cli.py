@@ -108,7 +108,7 @@ def _count(args: argparse.Namespace) -> int:
         sys.stdout.writelines(f"{total.tokens}\n" for total in report.total)
     else:
         write_counts(report)
-        write_warnings(report.results, skipped)
+        write_warnings(report, skipped)
     return 0
 
 
@@ -124,12 +124,9 @@ def _counters(args: argparse.Namespace) -> int:
 
 
 def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
-    """The book and the time that price the counters; none is read where none is needed."""
-    if args.price or not any(counter.startswith("model:") for counter in counters):
-        return {}
-    from ..estimators.as_of import parse_as_of
-
-    return {"book": load(args), "as_of": parse_as_of(args.as_of).time}
+    """The book and the time that price the counters; no book is read where none is needed."""
+    needed = not args.price and any(counter.startswith("model:") for counter in counters)
+    return {"book": load(args) if needed else None, "as_of": args.as_of}
 
 
 def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
@@ -139,10 +136,10 @@ def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator
     """
     paths, requests, counters = args.paths, [], args.counters
     if args.requests:
-        from .requests import named_model, read_requests
+        from .requests import common_model, read_requests
 
         requests = read_requests(args.requests)
-        if not counters and (model := named_model(requests)):
+        if not counters and (model := common_model(requests)):
             counters = [f"model:{model}"]
     elif not paths and not args.text:
         if sys.stdin is not None and sys.stdin.isatty():

@@ -10,3 +10,8 @@ def whole(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 15:
         return int(text)
     raise ArgumentTypeError(f"{text[:40]!r} is not a whole number, 0 or more, in plain digits")
+
+
+def figure(number: int | None) -> str:
+    """A number as people read it; a dash where it is not known."""
+    return "-" if number is None else f"{number:,}"

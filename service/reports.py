@@ -47,7 +47,8 @@ def _cost(counted: Row | Total) -> str:
         return ""
     from ..estimators.price import display
 
-    return f"{display(counted.cost)}  "
+    variant = counted.price.variant if isinstance(counted, Row) and counted.price else None
+    return f"{display(counted.cost)}{f' ({variant})' if variant else ''}  "
 
 
 def printable(name: str) -> str:
@@ -69,14 +70,15 @@ def _bounds(row: Row) -> str:
     return f" (between {low:,} and {high:,})" if low < high else ""
 
 
-def write_warnings(results: Sequence[Row], skipped: Sequence[Skipped] = ()) -> None:
-    """Warn on standard error, once for each text and reason; how good a counter is stands in its title."""
+def write_warnings(report: Report, skipped: Sequence[Skipped] = ()) -> None:
+    """Warn on standard error, once for each text or price and reason; how good a counter is stands in its title."""
     said = {
         f"{row.source}: {explained(code, row.request.not_counted if row.request else ())}"
-        for row in results
+        for row in report.results
         for code in row.warnings
         if code != _IN_TITLE
     }
+    said |= {f"{counter}: {warning}" for counter, price in report.prices() for warning in price.warnings}
     for warning in sorted(said):
         warn(warning)
     for file in skipped[:MOST_SKIPPED]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..estimators.counting import ChatRequest
+from ..estimators.request_settings import named_model
 from ..tokenizers.errors import TokengapError
 from .inputs import STDIN, read_text
-from .json_files import parse_json
+from .json_files import NotJSONError, RefusedError, parse_json
 
 
 def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
@@ -15,41 +16,58 @@ def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
     return [request for path in paths for request in _read(path)]
 
 
-def named_model(requests: Sequence[ChatRequest]) -> str | None:
+def common_model(requests: Sequence[ChatRequest]) -> str | None:
     """The model the requests name, if any does.
 
     Raises TokengapError where they name several: which of them is meant must be said.
     """
-    named = dict.fromkeys(model for request in requests if isinstance(model := setting(request, "model"), str))
+    named = dict.fromkeys(model for request in requests if (model := named_model(request.body)))
     if len(named) > 1:
         raise TokengapError(f"the requests name several models ({', '.join(named)}): choose one with --model")
     return next(iter(named), None)
 
 
-def setting(request: ChatRequest, key: str) -> object:
-    """What a request, or the one inside a line of a batch file, says of one of its settings."""
-    body = request.body
-    for _ in range(2):
-        if not isinstance(body, dict):
-            return None
-        if key in body:
-            return body[key]
-        body = body.get("body", body.get("params"))
-    return None
-
-
 def _read(path: str) -> Iterator[ChatRequest]:
     name = "stdin" if path == STDIN else path
     text = read_text(path)
+    if not text.strip():
+        raise TokengapError(f"{name}: empty, not a request")
     try:
-        yield ChatRequest(name, parse_json(text))
-    except ValueError as whole:
+        yield from _requests(name, parse_json(text))
+    except NotJSONError as whole:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        if len(lines) == 1 or not _is_json(lines[0][1]):
+            raise TokengapError(f"{name}: {whole}") from None
         for number, line in lines:
-            try:
-                yield ChatRequest(f"{name}:{number}", parse_json(line))
-            except ValueError as error:
-                also = f", nor is line {number} ({error})" if len(lines) > 1 else ""
-                raise TokengapError(f"{name}: not JSON ({whole}){also}") from None
-        if not lines:
-            raise TokengapError(f"{name}: empty, not a request") from None
+            yield from _requests(f"{name}:{number}", _parse_line(f"{name}:{number}", line))
+    except RefusedError as error:
+        raise TokengapError(f"{name}: {error}") from None
+
+
+def _requests(name: str, body: object) -> Iterator[ChatRequest]:
+    """The request, or those of the body that submits a batch to Anthropic."""
+    batch = body.get("requests") if isinstance(body, dict) else None
+    if not isinstance(batch, list) or not batch:
+        yield ChatRequest(name, body)
+        return
+    for i, request in enumerate(batch):
+        yield ChatRequest(f"{name}: requests[{i}]", request)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        parse_json(line)
+    except NotJSONError:
+        return False
+    except RefusedError:
+        pass
+    return True
+
+
+def _parse_line(name: str, line: str) -> object:
+    try:
+        return parse_json(line)
+    except NotJSONError as error:
+        raise TokengapError(f"{name}: not JSON: {error.problem} (column {error.column})") from None
+    except RefusedError as error:
+        raise TokengapError(f"{name}: {error}") from None

@@ -109,12 +109,13 @@ def _by_counter(report: Report) -> Iterator[tuple[str, ...]]:
 def _price_lines(report: Report) -> Iterator[str]:
     """What each counter's tokens are priced at."""
     counters: dict[str, list[str]] = {}
-    for counter, price in report.prices.items():
+    for counter, price in report.prices():
         rates = ", ".join(f"{unit} {plain(price.per_million[unit])}" for unit in UNITS if unit in price.per_million)
         source = price.source
-        where = f"{source.provider}/{source.model}, as of {(source.as_of or '')[:10]}" if source.model else "as given"
-        table = f"{source.table} {source.version}: " if source.version else ""
-        counters.setdefault(f"{rates} {price.currency} ({table}{where})", []).append(printable(counter))
+        where = f"{printable(source.row)}, as of {(source.as_of or '')[:10]}" if source.model else "as given"
+        table = f"{source.table} {source.version}".removesuffix(" None") + ": " if source.model else ""
+        tier = f"{price.variant}: " if price.variant else ""
+        counters.setdefault(f"{tier}{rates} {price.currency} ({table}{where})", []).append(printable(counter))
     for line, names in counters.items():
         who = "" if len(counters) == 1 else f" for {', '.join(names)}"
         yield f"Price per million tokens{who}: {line}."

@@ -55,6 +55,7 @@ class Options:
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self._check_types()
         if (self.merges is None) == (self.vocab_size is None):
             raise TokengapError("say how far to train: either a number of merges or a vocabulary size")
         if self.merges is not None and not 0 <= self.merges <= MAX_MERGES:
@@ -70,6 +71,13 @@ class Options:
             raise TokengapError("special tokens need different names that are not empty and are valid Unicode")
         if self.alphabet == "bytes":
             self.most_merges(BYTES)  # what cannot work is refused before anything is read
+
+    def _check_types(self) -> None:
+        for number in (self.merges, self.vocab_size, self.min_frequency):
+            if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+                raise TokengapError(f"merges, vocabulary and frequency are whole numbers, not {number!r:.40}")
+        if isinstance(self.special_tokens, str) or not all(isinstance(name, str) for name in self.special_tokens):
+            raise TokengapError(f"special tokens are given as a list of names, not {self.special_tokens!r:.40}")
 
     def most_merges(self, alphabet_size: int) -> int:
         """How many merges these options allow. Raises TokengapError for a vocabulary below the alphabet."""
@@ -100,11 +108,17 @@ def train(
     rule = _rule(pretokenizer)
     if isinstance(documents, str):
         documents = [documents]
+    if not isinstance(documents, Iterable) or isinstance(documents, (bytes, bytearray)):
+        raise TokengapError(f"the texts to train on must be str, not {type(documents).__name__}")
+    if isinstance(special_tokens, str):
+        raise TokengapError(f"special tokens are given as a list of names, not {special_tokens!r:.40}")
     options = Options(merges, vocab_size, rule, alphabet, min_frequency, tuple(special_tokens))
     return BpeTokenizer(learn_from(texts(documents), options, workers=workers)[0])
 
 
 def _rule(rule: str | Pretokenizer) -> Pretokenizer:
+    if not isinstance(rule, str | Pretokenizer):
+        raise TokengapError(f"a split rule is a name or a Pretokenizer, not {type(rule).__name__}")
     return pretokenizer(rule) if isinstance(rule, str) else rule
 
 

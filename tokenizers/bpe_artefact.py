@@ -24,6 +24,8 @@ from .text import well_formed
 FORMAT = "tokengap-bpe"
 VERSION = 1
 MAX_VOCABULARY_BYTES = 1 << 30
+MAX_ID = 2**32 - 1
+"""tiktoken and HuggingFace keep ids in 32 bits."""
 UNKNOWN = "<unk>"
 """How the token of a character outside the alphabet ``characters`` is shown. It decodes to U+FFFD."""
 
@@ -203,6 +205,9 @@ def check(artefact: Artefact) -> None:
     names = artefact.special_tokens
     if not all(names):
         raise TokengapError("a special token has no name")
+    for name, number in names.items():
+        if not 0 <= number <= MAX_ID:
+            raise TokengapError(f"the special token {name!r} has the id {number}: ids are from 0 to {MAX_ID}")
     if not all(map(is_well_formed, (*names, *artefact.symbols))):
         raise TokengapError("a name or a symbol in it is not valid Unicode")
 

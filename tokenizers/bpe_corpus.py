@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import signal
 import sys
 from collections import Counter as Tally
@@ -81,6 +82,8 @@ def count_corpus(
 def texts(documents: Iterable[str]) -> Iterator[Document]:
     """Each string is a document."""
     for document in documents:
+        if not isinstance(document, str):
+            raise TokengapError(f"a text to train on must be str, not {type(document).__name__}; decode bytes as UTF-8")
         yield [document]
 
 
@@ -189,7 +192,7 @@ def _counted(blocks: Iterable[str], rule: Pretokenizer, workers: int) -> Iterato
         return
     under_way: deque[Future[dict[str, int]]] = deque()
     try:
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
             for block in chain(ahead, blocks):
                 with _uninterrupted():  # a worker is started by the first blocks it is given
                     under_way.append(pool.submit(count_block, block, rule))
@@ -202,6 +205,20 @@ def _counted(blocks: Iterable[str], rule: Pretokenizer, workers: int) -> Iterato
             "a worker process ended before its work was done; train with one worker, or, in a script, "
             "under if __name__ == '__main__':, since workers import the script"
         ) from error
+
+
+def _end_with_parent() -> None:
+    """Let no worker outlive a process that was killed: it would wait for work for ever."""
+    from multiprocessing import parent_process
+    from threading import Thread
+
+    if parent := parent_process():
+
+        def watch() -> None:
+            parent.join()
+            os._exit(1)
+
+        Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

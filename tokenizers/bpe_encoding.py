@@ -126,6 +126,8 @@ class BpeTokenizer:
 
     def token_bytes(self, number: int) -> bytes:
         """The bytes of one token. Raises TokengapError for an id there is no token of."""
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TokengapError(f"an id is a whole number, not {number!r:.40}")
         try:
             return self._tokens[number]
         except KeyError:

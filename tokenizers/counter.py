@@ -33,7 +33,7 @@ WARNINGS: dict[str, str] = {
     "assumed_tokenizer": "this model's own tokenizer is not published or not included; another was assumed",
     "not_counted": "parts of the request are not in the count; not_counted names them",
     "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted, "
-    "or one tile where that has no bound",
+    "or nothing where that has no bound, and not_counted names it",
 }
 
 

@@ -111,7 +111,7 @@ def _table() -> Mapping[str, Mapping[str, Mapping[str, list[str]]]]:
 
 def _base_name(name: str) -> str:
     """Take off what only says where the model is served, and by whom it was tuned."""
-    plain = name.lower()
+    plain = name.strip().lower()
     if len(plain) > 300:  # no name, and what follows is not meant for it
         return plain
     plain = _VERTEX.sub("", _ARN.sub("", plain, count=1), count=1)

@@ -202,3 +202,19 @@ def test_the_table_loads_only_when_a_model_is_priced() -> None:
 def test_a_row_that_was_asked_for_is_found_once(row: str) -> None:
     table = price_table.bundled()
     assert price_table.find(table, row, None) is price_table.find(table, row, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (({"input": 5}, "gpt-4o"), {}),
+        ((None, "gpt-4o"), {}),
+        ((Usage(5), 7), {}),
+        ((Usage(5), "gpt-4o"), {"provider": 7}),
+        ((Usage(5), "gpt-4o"), {"variant": 7}),
+        ((Usage(5), "gpt-4o"), {"as_of": 7}),
+    ],
+)
+def test_what_is_of_another_type_is_refused(arguments: tuple[Any, Any], options: dict[str, Any]) -> None:
+    with pytest.raises(TokengapError):
+        price_usage(*arguments, **options)

@@ -121,7 +121,7 @@ def test_a_counter_without_tokens_is_refused(spec: str, function: Callable[..., 
 
 @pytest.mark.parametrize("function", [cut, cut_answer])
 def test_bad_limits_and_texts_are_refused(function: Callable[..., object]) -> None:
-    with pytest.raises(TokengapError, match="is -1: it must be 0 or more"):
+    with pytest.raises(TokengapError, match="is -1: a whole number is needed"):
         function("some text", -1, get_counter("o200k_base"))
     with pytest.raises(TokengapError, match="lone surrogate"):
         function("a\ud800", 1, get_counter("o200k_base"))
@@ -251,3 +251,28 @@ def test_where_an_output_limit_breaks_off(
     result = cut_answer(answer, limit, get_counter("o200k_base"))
     assert (result.kept, result.word, result.inside_character) == (kept, word, inside_character)
     assert result.kept + result.dropped == answer
+
+
+O200K = get_counter("o200k_base")
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        (cut, (b"bytes", 5, O200K)),
+        (cut, ("text", "5", O200K)),
+        (cut, ("text", True, O200K)),
+        (cut, ("text", 1.0, O200K)),
+        (cut, ("text", 5, "o200k_base")),
+        (cut, ("text", 5, None)),
+        (count_until, (7, 5, O200K)),
+        (count_until, (b"bytes", 5, O200K)),
+        (count_until, (["text", 7], 5, O200K)),
+        (split, ("text", 2.5, O200K)),
+        (split, (None, 2, O200K)),
+        (split, ("text", "2", O200K)),
+    ],
+)
+def test_what_is_of_another_type_is_refused(call: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    with pytest.raises(TokengapError):
+        call(*arguments)

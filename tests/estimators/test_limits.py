@@ -128,8 +128,38 @@ def test_the_room_for_an_answer(model: str, tokens: int, room: int | None) -> No
 
 @pytest.mark.parametrize(("tokens", "output"), [(-1, 0), (0, -1)])
 def test_negative_numbers_are_refused(tokens: int, output: int) -> None:
-    with pytest.raises(TokengapError, match="is -1 tokens: it must be 0 or more"):
+    with pytest.raises(TokengapError, match="is -1 tokens: a whole number is needed"):
         fit(tokens, "gpt-4o", output)
+
+
+@pytest.mark.parametrize("tokens", [True, 1.0, "5", None])
+def test_what_is_no_count_is_refused(tokens: object) -> None:
+    with pytest.raises(TokengapError, match="a whole number is needed"):
+        fit(tokens, "gpt-4o")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("interval", "complete", "fits", "left", "must_cut", "warning"),
+    [
+        ((8_000, 8_192), True, True, 0, 0, None),
+        ((8_000, 8_193), True, None, 0, 1, "limit_in_interval"),
+        ((8_193, 8_200), True, False, 0, 8, None),
+        ((8_000, 8_100), False, None, 92, 0, "part_not_counted"),
+        ((8_193, 8_200), False, False, 0, 8, None),
+    ],
+)
+def test_an_inexact_count_fits_where_all_of_its_interval_does(
+    interval: tuple[int, int], complete: bool, fits: bool | None, left: int, must_cut: int, warning: str | None
+) -> None:
+    result = fit(interval[0], "gpt-4", interval=interval, complete=complete)
+    assert (result.fits, result.left, result.must_cut) == (fits, left, must_cut)
+    own = {"limit_in_interval", "part_not_counted"} & set(result.warnings)
+    assert own == ({warning} if warning else set())
+
+
+def test_an_interval_holds_its_count() -> None:
+    with pytest.raises(TokengapError, match="does not hold the count"):
+        fit(5, "gpt-4", interval=(6, 7))
 
 
 limit = st.none() | st.integers(1, 200)

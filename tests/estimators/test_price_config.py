@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokengap.estimators.as_of import parse_as_of
 from tokengap.estimators.cost import CostResult, price_usage
 from tokengap.estimators.price_book import PriceBook, load_book
 from tokengap.estimators.price_config import find_project, read_prices
@@ -403,3 +404,26 @@ def test_no_mistyped_key_passes(tmp_path_factory: pytest.TempPathFactory, key: s
 
 def test_the_file_that_is_mistyped_there_is_right(tmp_path: Path) -> None:
     assert len(book(tmp_path, VALID).layers[0].entries) == 2
+
+
+@pytest.mark.parametrize(("provider", "near"), [("opnai", "openai"), ("azzure", "azure"), ("antropic", "anthropic")])
+def test_a_mistyped_provider_is_refused(provider: str, near: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokengap.toml"
+    path.write_text(f'[[prices]]\nprovider = "{provider}"\nmodel = "m"\nin = "1 USD/1M"\n')
+    with pytest.raises(TokengapError, match=rf"prices\[0\]\.provider: unknown provider '{provider}'; .* '{near}'"):
+        load_book(path)
+
+
+@pytest.mark.parametrize("provider", ["house", "our-gateway", "openai", "bedrock", "Azure"])
+def test_a_provider_of_ones_own_is_not(provider: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokengap.toml"
+    path.write_text(f'[[prices]]\nprovider = "{provider}"\nmodel = "m"\nin = "1 USD/1M"\n')
+    assert load_book(path).price("m", parse_as_of(None).time, provider=provider).per_million["input"] == 1
+
+
+@pytest.mark.parametrize("model", ["azure/us/gpt-4o", "us/gpt-4o"])
+def test_the_source_names_a_provider_once(model: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokengap.toml"
+    path.write_text('[[prices]]\nprovider = "azure"\nmodel = "us/gpt-4o"\nin = "1 USD/1M"\n')
+    source = load_book(path).price(model, parse_as_of(None).time, provider="azure").source
+    assert source.row == "azure/us/gpt-4o"

@@ -272,7 +272,17 @@ def test_what_cannot_be_is_refused(report: Any, message: str) -> None:
 
 
 def test_what_is_not_read_is_said() -> None:
-    read = read_usage({"prompt_tokens": 1, "cost": 0.01, "total_time": 0.5, "note": "x", "empty": {}, "zero": 0})
+    read = read_usage(
+        {
+            "prompt_tokens": 1,
+            "completion_tokens": 0,
+            "cost": 0.01,
+            "total_time": 0.5,
+            "note": "x",
+            "empty": {},
+            "zero": 0,
+        }
+    )
     assert read.warnings == ("not_read: usage.cost", "not_read: usage.total_time", "not_read: usage.note")
 
 
@@ -336,3 +346,38 @@ def test_any_object_is_read_or_refused(report: Any) -> None:
     except TokengapError:
         return
     assert read.usage.input >= read.usage.cache_read
+
+
+@pytest.mark.parametrize(
+    ("report", "warned"),
+    [
+        ({"prompt_tokens": 5}, True),
+        ({"input_tokens": 5}, True),
+        ({"input_tokens": 5, "cache_read_input_tokens": 0}, True),
+        ({"promptTokenCount": 5}, True),
+        ({"prompt_tokens": 5, "total_tokens": 5}, False),  # of an embedding
+        ({"prompt_tokens": 5, "completion_tokens": 0}, False),
+        ({"promptTokenCount": 5, "totalTokenCount": 5}, False),
+    ],
+)
+def test_a_usage_without_output_is_warned_of(report: dict[str, int], warned: bool) -> None:
+    read = read_usage(report)
+    assert read.usage.output == 0
+    assert any(warning.startswith("no_output: ") for warning in read.warnings) is warned
+
+
+@pytest.mark.parametrize(
+    ("given", "reported", "warned"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", False),
+        ("openai/gpt-4o", "gpt-4o", False),
+        ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929", False),
+        ("gpt-4o-mini", "gpt-4o-2024-08-06", True),
+        ("gpt-4o", "my-deployment", True),
+    ],
+)
+def test_a_report_of_another_model_is_warned_of(given: str, reported: str, warned: bool) -> None:
+    report = {"model": reported, "usage": {"prompt_tokens": 5, "completion_tokens": 1}}
+    result = price_report(report, given)
+    assert result.model == given
+    assert any(warning.startswith("model_differs: ") for warning in result.warnings) is warned

@@ -17,6 +17,7 @@ from tokengap.estimators.fields import MAX_DEPTH, join
 from tokengap.estimators.request_count import count_request
 from tokengap.tokenizers.errors import TokengapError
 
+ASK = [{"role": "user", "content": "x"}]
 PNG_DATA = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z/C/HgAGgwJ/lK3Q6wAAAABJRU5ErkJggg=="  # 1 by 1
 PNG = f"data:image/png;base64,{PNG_DATA}"
 SCHEMA: dict[str, Any] = {
@@ -175,7 +176,7 @@ def test_an_unknown_key_is_listed_at_every_depth(shape: str, path: str, key: str
 @st.composite
 def messages(draw: st.DrawFn) -> list[dict[str, Any]]:
     text = st.text(max_size=20)
-    content = text | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": text}), max_size=3)
+    content = text | st.lists(st.fixed_dictionaries({"type": st.just("text"), "text": text}), min_size=1, max_size=3)
     call = st.fixed_dictionaries(
         {
             "id": st.just("c"),
@@ -194,7 +195,7 @@ def messages(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @given(
-    before=messages(),
+    before=messages().filter(len),
     added=messages().filter(len),
     after=messages(),
     model=st.sampled_from(["gpt-4", "gpt-4o", "gpt-3.5-turbo-0301", "gpt-5", "claude-opus-4-6", "gemini-2.5-pro"]),
@@ -214,7 +215,7 @@ def test_adding_a_message_never_lowers_a_count(
     ("request_", "error"),
     [
         ({}, "request: none of messages, input, contents, prompt given"),
-        ({"messages": [], "input": "x"}, "request: both messages and input given"),
+        ({"messages": ASK, "input": "x"}, "request: both messages and input given"),
         (3, "request: an object, a list of messages or a text is needed, not a number"),
         (None, "request: an object"),
         ({"messages": "Hello"}, "messages: an array is needed, not a string"),
@@ -234,26 +235,129 @@ def test_adding_a_message_never_lowers_a_count(
         ),
         ({"input": [{"type": "function_cal"}]}, r"input\[0\].type: unknown item type 'function_cal'"),
         ({"input": [[1, 2]]}, "input: token ids are counted already"),
-        ({"prompt": []}, "prompt: a text or a non-empty array of texts is needed"),
+        ({"prompt": []}, "prompt: empty: at least one message or text is needed"),
         ({"prompt": [{"role": "user", "content": "x"}]}, "prompt: a text or"),
         ({"input": ["x"], "instructions": "y"}, "input: a list of texts cannot have instructions"),
         ({"messages": [{"role": "user", "content": "x", "weight": float("nan")}]}, r"messages\[0\].weight: nan is not"),
-        ({"messages": [], "x": float("inf")}, "x: inf is not a JSON number"),
-        ({"messages": [], "x": {1}}, "x: a Python set is not JSON"),
-        ({"messages": [], "x": b"x"}, "x: a Python bytes is not JSON"),
-        ({"messages": [], 1: "x"}, "request: the key '1' is not a string"),
-        ({"messages": [], "model": 4}, "model: a string is needed"),
-        ({"messages": [], "tools": {}}, "tools: an array is needed, not an object"),
-        ({"messages": [], "tools": [{}]}, r"tools\[0\]: not a tool"),
-        ({"messages": [], "tools": [{"type": "function", "function": {}}]}, r"tools\[0\].function: 'name' is missing"),
-        ({"messages": [], "tool_choice": "always"}, "tool_choice: unknown choice 'always'; known: auto, none"),
-        ({"messages": [], "response_format": {"type": "yaml"}}, "response_format.type: unknown format 'yaml'"),
+        ({"messages": ASK, "x": float("inf")}, "x: inf is not a JSON number"),
+        ({"messages": ASK, "x": {1}}, "x: a Python set is not JSON"),
+        ({"messages": ASK, "x": b"x"}, "x: a Python bytes is not JSON"),
+        ({"messages": ASK, 1: "x"}, "request: a key must be a string, not a number"),
+        ({"messages": ASK, "model": 4}, "model: a string is needed"),
+        ({"messages": ASK, "tools": {}}, "tools: an array is needed, not an object"),
+        ({"messages": ASK, "tools": [{}]}, r"tools\[0\]: not a tool"),
+        ({"messages": ASK, "tools": [{"type": "function", "function": {}}]}, r"tools\[0\].function: 'name' is missing"),
+        ({"messages": ASK, "tool_choice": "always"}, "tool_choice: unknown choice 'always'; known: auto, none"),
+        ({"messages": ASK, "response_format": {"type": "yaml"}}, "response_format.type: unknown format 'yaml'"),
         ([{"role": "assistant", "tool_calls": [{"id": "c"}]}], r"\[0\].tool_calls\[0\]: 'function' is missing"),
+        ({"messages": ASK, "x": 10**400}, "x: the number is too large"),
+        ({"messages": ASK, "x": [object()]}, r"x\[0\]: a Python object is not JSON; give an object as a dict"),
+        ({"messages": ASK, "a": float("nan"), "b": float("inf")}, "a: nan is not a JSON number"),  # the first of them
+        ([], "request: an empty array: give at least one message or text"),
+        ({"messages": []}, "messages: empty: at least one message or text is needed"),
+        ({"input": []}, "input: empty: at least one message or text is needed"),
+        ({"messages": [], "system": "x", "tools": []}, "messages: empty"),
+        ({"messages": ASK, "contents": "x"}, "request: both messages and contents given; exactly one is needed"),
+        ({"body": {"messages": ASK, "input": "x"}}, "body: both messages and input given"),
+        ({"params": {"messages": [{"role": "user"}]}}, r"params.messages\[0\]: 'content' is missing"),
+        ({"requests": [{}]}, "requests: several requests; count each on its own"),
+        ({"messages": ASK, "instructions": "x"}, "instructions: it goes with 'input', not with 'messages'"),
+        ({"input": "x", "system": "y"}, "system: it goes with 'messages', not with 'input'"),
+        (
+            [{"role": "user", "content": None}],
+            r"\[0\].content: a text or a non-empty array of parts is needed, not null",
+        ),
+        ([{"role": "tool", "content": []}], r"\[0\].content: a text or a non-empty array of parts is needed"),
+        ({"messages": ASK, "tools": [{"name": "look up"}]}, r"tools\[0\].name: 'look up' is no name of a tool"),
+        ({"messages": ASK, "functions": [{"name": ""}]}, r"functions\[0\].name: '' is no name of a tool"),
+        (
+            {"messages": ASK, "response_format": {"type": "json_schema"}},
+            "response_format: 'json_schema' is missing, or 'schema'",
+        ),
+        ({"messages": ASK, "tool_choice": "required"}, "tool_choice: a tool is required, and there are no tools"),
+        ({"messages": ASK, "tool_choice": {"type": "any"}}, "tool_choice: a tool is required, and there are no tools"),
+        (
+            {**CHAT, "tool_choice": {"type": "function", "function": {"name": "find"}}},
+            "tool_choice.function.name: there is no tool 'find'; known: look",
+        ),
+        (
+            {**RESPONSES, "tool_choice": {"type": "function", "name": "find"}},
+            "tool_choice.name: there is no tool 'find'",
+        ),
+        ({**ANTHROPIC, "tool_choice": {"type": "tool", "name": "find"}}, "tool_choice.name: there is no tool 'find'"),
+        ({"messages": ASK, "function_call": {"name": "find"}}, "function_call.name: there is no tool 'find'"),
+        (
+            {"messages": [*ASK, {"role": "tool", "tool_call_id": "c", "content": "x"}]},
+            r"messages\[1\].tool_call_id: no earlier message makes the call 'c'",
+        ),
+        (
+            {"messages": [CHAT["messages"][3], *CHAT["messages"][1:3]]},
+            r"messages\[0\].tool_call_id: no earlier message makes the call 'c1'",
+        ),
+        (
+            {"input": [{"type": "function_call_output", "call_id": "c", "output": "x"}]},
+            r"input\[0\].call_id: no earlier message makes the call 'c'",
+        ),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}]},
+            r"messages\[0\].content\[0\].tool_use_id: no earlier message makes the call 'c'",
+        ),
     ],
 )
 def test_bad_input_is_named_by_its_place(request_: Any, error: str) -> None:
     with pytest.raises(TokengapError, match=f"^{error}"):
         count_request(request_, "gpt-4o")
+
+
+RESULT = {"type": "function_call_output", "call_id": "c", "output": "x"}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        # An earlier call that the request need not show: a piece of a conversation, or what the provider keeps.
+        [{"role": "tool", "tool_call_id": "c", "content": "x"}],
+        {"input": [RESULT], "previous_response_id": "r"},
+        {"input": [RESULT], "conversation": {"id": "c"}},
+        {"input": [{"type": "item_reference", "id": "i"}, RESULT]},
+        {"input": [{"id": "i"}, RESULT]},
+        # A call without an id, and a result without one: not every server sets them.
+        {"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f"}}]}, CHAT["messages"][3]]},
+        {"messages": [*ASK, {"role": "tool", "content": "x"}]},
+        # A conversation that ends with a call, as a line of training data does.
+        {"messages": [*ASK, CHAT["messages"][2]]},
+        {"messages": [*ASK, {"role": "assistant", "content": None}]},
+        {"messages": [{"role": "function", "name": "f", "content": None}]},
+        # Nothing is chosen where there is nothing to choose.
+        {"messages": ASK, "tool_choice": "auto", "tools": []},
+        {"messages": ASK, "tool_choice": "none", "tools": None},
+        # Tools of the provider's, with a name, or with names that only it knows.
+        {
+            "messages": ASK,
+            "tools": [{"type": "web_search_1", "name": "w"}],
+            "tool_choice": {"type": "tool", "name": "w"},
+        },
+        {"messages": ASK, "tools": [{"type": "mcp_toolset"}], "tool_choice": {"type": "tool", "name": "any"}},
+        {"messages": ASK, "mcp_servers": [{}], "tool_choice": {"type": "tool", "name": "any"}},
+        {"input": "x", "tools": [{"type": "mcp"}], "tool_choice": {"type": "function", "name": "any"}},
+        {
+            "input": [{"type": "additional_tools", "role": "developer", "tools": []}, *ASK],
+            "tool_choice": {"type": "function", "name": "any"},
+        },
+        {"prompt": {"id": "p"}, "tool_choice": {"type": "function", "name": "any"}},
+        {
+            "messages": ASK,
+            "tools": [{"type": "custom", "custom": {"name": "c"}}],
+            "tool_choice": {"type": "custom", "custom": {"name": "c"}},
+        },
+        # No input where the provider has all of it.
+        {"previous_response_id": "r"},
+        {"conversation": "c", "instructions": "x"},
+        {"input": [], "previous_response_id": "r"},
+    ],
+)
+def test_what_some_provider_takes_is_counted(request_: Any) -> None:
+    assert count_request(request_, "gpt-4o").tokens > 0
 
 
 @pytest.mark.parametrize(
@@ -278,7 +382,7 @@ def test_bad_input_is_named_by_its_place(request_: Any, error: str) -> None:
     ],
 )
 def test_what_is_no_schema_is_named_by_its_place(schema: Any, error: str) -> None:
-    request = {"messages": [], "tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}]}
+    request = {"messages": ASK, "tools": [{"type": "function", "function": {"name": "f", "parameters": schema}}]}
     with pytest.raises(TokengapError, match=r"^tools\[0\]\.function\.parameters.*") as caught:
         count_request(request, "gpt-4o")
     assert re.search(error, str(caught.value))
@@ -302,7 +406,7 @@ def test_hostile_nesting_is_refused(levels: int, build: Any) -> None:
     for model in ("gpt-4o", "claude-opus-4-6"):
         with pytest.raises(TokengapError, match="deep"):
             count_request(
-                {"messages": [], "tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]},
+                {"messages": ASK, "tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]},
                 model,
             )
     with pytest.raises(TokengapError, match="deep"):
@@ -314,7 +418,7 @@ def test_deep_but_allowed() -> None:
         parameters = nested(levels, build, {"type": "string"})
         tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
         for model in ("gpt-4o", "claude-opus-4-6"):
-            assert count_request({"messages": [], "tools": tools}, model).tokens > 40
+            assert count_request({"messages": ASK, "tools": tools}, model).tokens > 40
 
 
 WORDS = (
@@ -369,20 +473,59 @@ def test_references_that_multiply_or_circle() -> None:
     parameters: dict[str, Any] = {"properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": doubling}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
     with pytest.raises(TokengapError, match="parts"):
-        count_request({"messages": [], "tools": tools}, "gpt-4o")
+        count_request({"messages": ASK, "tools": tools}, "gpt-4o")
     wide = {f"p{i}": {"$ref": "#/$defs/Long"} for i in range(200)}
     parameters = {"properties": wide, "$defs": {"Long": {"type": "string", "description": "x" * 100_000}}}
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
     with pytest.raises(TokengapError, match="parts"):
-        count_request({"messages": [], "tools": tools}, "gpt-4o")
+        count_request({"messages": ASK, "tools": tools}, "gpt-4o")
     node = {"properties": {"next": {"$ref": "#/$defs/Node"}, "value": {"type": "string"}}}
     parameters = {
         "properties": {"head": {"$ref": "#/$defs/Node"}},
         "$defs": {"Node": node, "Unused": {"type": "string"}},
     }
     tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
-    count = count_request({"messages": [], "tools": tools}, "gpt-4o")
+    count = count_request({"messages": ASK, "tools": tools}, "gpt-4o")
     assert count.not_counted == ("tools[0].function.parameters.$defs.Unused",)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"moderation": {"model": "m", "policy": {"input": {"mode": "score"}}}},
+        {"prompt_cache_options": {"mode": "explicit", "ttl": "30m", "prewarm": True}},
+        {"reasoning": {"effort": "low", "summary": "auto", "context": "auto", "mode": "standard"}},
+        {"thinking": {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "error"}}},
+        {"audio": {"voice": {"id": "v"}, "format": "wav"}},
+        {"fallbacks": [{"model": "m"}], "billing_policy": {"type": "billing_policy"}, "diagnostics": None},
+        {"anthropic_version": "bedrock-2023-05-31", "anthropic_beta": ["x"], "workspace_id": "w"},
+        {"background_options": {"completion_window": "2h"}, "access_programs": {"cyber": "standard"}},
+        {"serviceTier": "flex", "modelArmorConfig": {"promptTemplateName": "t"}},
+    ],
+)
+def test_a_setting_adds_nothing(setting: dict[str, Any]) -> None:
+    count = count_request({"messages": ASK, **setting}, "gpt-4o")
+    assert count.not_counted == ()
+    assert count.tokens == count_request({"messages": ASK}, "gpt-4o").tokens
+
+
+def test_labels_of_parts_add_nothing() -> None:
+    plain = {"type": "text", "text": "x"}
+    labels = {"cache_control": {"type": "ephemeral"}, "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "30m"}}
+    citations = {"citations": [{"type": "char_location", "cited_text": "x" * 99, "document_index": 0}]}
+    labelled = [{"role": "assistant", "content": [{**plain, **labels, **citations}]}]
+    assert count_request(labelled, "gpt-4o") == count_request([{"role": "assistant", "content": [plain]}], "gpt-4o")
+
+
+def test_how_parts_are_joined_is_not_known() -> None:
+    def texts(*words: str) -> Any:
+        return count_request(
+            [{"role": "user", "content": [{"type": "text", "text": word} for word in words]}], "gpt-4o"
+        )
+
+    apart, together = texts("Hello", " wor", "ld"), texts("Hello world")
+    assert apart.interval[0] <= together.tokens < apart.tokens < apart.interval[1]
+    assert together.interval == (together.tokens, together.tokens)
 
 
 @pytest.mark.parametrize(
@@ -400,8 +543,11 @@ def test_references_that_multiply_or_circle() -> None:
             {"messages": [{"role": "assistant", "content": [{"type": "thinking", "thinking": "x", "signature": "y"}]}]},
             "messages[0].content[0].thinking",
         ),
-        ({"messages": [], "metadata": {}, "stream_options": {"x": 1}}, "stream_options.x"),
-        ({"messages": [], "tool_choice": {"type": "allowed_tools", "tools": []}}, "tool_choice"),
+        ({"messages": ASK, "metadata": {}, "stream_options": {"x": 1}}, "stream_options.x"),
+        ({"messages": ASK, "tool_choice": {"type": "allowed_tools", "tools": []}}, "tool_choice"),
+        ({"messages": ASK, "tools": [{"type": "custom", "name": "c", "description": "any text"}]}, "tools[0]"),
+        ({"messages": ASK, "tools": [{"name": "f", "input_schema": {}, "defer_loading": True}]}, "tools[0]"),
+        ({"prompt": "a", "suffix": "b"}, "suffix"),
         ({"prompt": {"id": "p"}}, "prompt"),
         ({"prompt": {"id": "p"}, "input": "x"}, "prompt"),
     ],
@@ -433,6 +579,6 @@ def test_real_tool_definitions(shared_dir: Any) -> None:
         }
         for tool in tools
     ]
-    count = count_request({"messages": [], "tools": shown}, "gpt-4o")
+    count = count_request({"messages": ASK, "tools": shown}, "gpt-4o")
     assert count.parts["tools"].tokens > 1000
     assert count.interval is not None

@@ -12,6 +12,7 @@ from tokengap.estimators.request_count import count_request
 from tokengap.tokenizers.counter import WARNINGS
 from tokengap.tokenizers.errors import TokengapError, UnknownNameError
 
+ASK = [{"role": "user", "content": "x"}]
 PUBLISHED = json.loads(Path(__file__).parents[1].joinpath("data", "request_counts.json").read_text(encoding="utf-8"))
 WEATHER: dict[str, Any] = {  # OpenAI cookbook, How_to_count_tokens_with_tiktoken.ipynb
     "messages": [
@@ -126,7 +127,7 @@ def test_anthropics_example_names_what_it_assumes() -> None:
 
 @pytest.mark.parametrize(
     ("request_", "tokens"),
-    [("tiktoken is great!", 6), (["tiktoken is great!", "hello"], 7), ({"prompt": "tiktoken is great!"}, 6), ([], 0)],
+    [("tiktoken is great!", 6), (["tiktoken is great!", "hello"], 7), ({"prompt": "tiktoken is great!"}, 6), ([""], 0)],
 )
 def test_texts_alone_are_exact(request_: Any, tokens: int) -> None:
     count = count_request(request_, "gpt-4")
@@ -178,7 +179,7 @@ def test_intervals_add_up() -> None:
 def test_what_no_count_was_published_for_has_a_bound() -> None:
     parameters = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1, "default": 3}}}
     tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
-    count = count_request({"messages": [], "tools": [tool]}, "gpt-4o")
+    count = count_request({"messages": ASK, "tools": [tool]}, "gpt-4o")
     assert count.not_counted == ("tools[0].function.parameters.properties.n.minimum",)
     tools = count.parts["tools"]
     assert tools.interval is not None
@@ -241,4 +242,4 @@ def test_an_unknown_model_is_refused_unless_a_counter_is_named(name: str) -> Non
 
 def test_a_model_or_a_counter_is_needed() -> None:
     with pytest.raises(TokengapError, match="model: missing"):
-        count_request({"messages": []})
+        count_request({"messages": ASK})

@@ -333,3 +333,76 @@ def test_an_interrupt_during_work_in_processes_is_one_line(tmp_path: Path, delay
     _, error = process.communicate(timeout=60)
     assert (process.returncode, error) == (130, b"tokengap: error: interrupted\n")
     assert [path.name for path in tmp_path.iterdir()] == ["big.txt"]
+
+
+def test_training_skips_what_is_no_text_in_a_directory_and_refuses_it_by_name(folder: Path, run: Any) -> None:
+    (folder / "in").mkdir()
+    (folder / "in" / "a.txt").write_text(TEXT)
+    (folder / "in" / "b.bin").write_bytes(b"PK\0\1" * 100)
+    done = run("bpe", "train", "--merges", "5", "-o", "r.bpe", "in", cwd=folder)
+    assert (done.returncode, done.stderr.count(b"\n")) == (0, 1)
+    assert b"tokengap: warning: skipped in/b.bin: binary, or UTF-16 (it holds NUL bytes)" in done.stderr
+    done = run("bpe", "train", "--merges", "5", "-o", "named.bpe", "in/b.bin", cwd=folder)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert not (folder / "named.bpe").exists()
+    (folder / "in" / "a.txt").unlink()
+    done = run("bpe", "train", "--merges", "5", "-o", "named.bpe", "in", cwd=folder)
+    assert (done.returncode, b"no UTF-8 text" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "bpe train --merges 5 -o river.txt river.txt",
+        "bpe train --merges 5 -o ./river.txt .",
+        "bpe export --format tiktoken -o river.bpe river.bpe",
+        "bpe import -o river.tiktoken --pretokenizer workbook river.tiktoken",
+    ],
+)
+def test_nothing_is_written_over_what_is_read(trained: Path, run: Any, words: str) -> None:
+    run("bpe", "export", "--format", "tiktoken", "-o", "river.tiktoken", "river.bpe", cwd=trained)
+    before = {path: path.read_bytes() for path in trained.iterdir()}
+    done = run(*words.split(), cwd=trained)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
+    assert b"is read from: write to another file" in done.stderr
+    assert {path: path.read_bytes() for path in trained.iterdir()} == before
+
+
+def test_a_special_token_has_an_id_of_32_bits(trained: Path, run: Any) -> None:
+    run("bpe", "export", "--format", "tiktoken", "-o", "river.tiktoken", "river.bpe", cwd=trained)
+    words = ("bpe", "import", "--pretokenizer", "workbook", "-o", "new.bpe", "river.tiktoken", "--special")
+    done = run(*words, f"<|x|>={2**32}", cwd=trained)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"ids are from 0 to 4294967295" in done.stderr
+    assert run(*words, f"<|x|>={2**32 - 1}", cwd=trained).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads the processes from /proc")
+@pytest.mark.parametrize("deadly", [signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_a_training_that_was_killed(tmp_path: Path, deadly: signal.Signals) -> None:
+    (tmp_path / "big.txt").write_text("the river bends slowly and then it does not\n" * 400_000)
+    program = shutil.which("tokengap", path=os.path.dirname(sys.executable))
+    assert program
+    words = [program, "bpe", "train", "--merges", "5", "--workers", "2", "-o", "big.bpe", "big.txt"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True) as training:
+        deadline = time.monotonic() + 60
+        while len(session(training.pid)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert len(session(training.pid)) >= 3
+        training.send_signal(deadly)
+    while session(training.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert session(training.pid) == []
+
+
+def session(leader: int) -> list[int]:
+    """The processes of a session that run still."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, of, *_ = (process / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended meanwhile
+        if int(of) == leader and state != "Z":
+            found.append(int(process.name))
+    return found

@@ -201,13 +201,13 @@ def test_what_is_wrong_is_one_line_and_exit_2(args: tuple[str, ...], message: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"prompt_tokens": NaN}', "NaN is no JSON value"),
+        ('{"prompt_tokens": NaN}', "usage.json: prompt_tokens: NaN is not a JSON number"),
         ('{"prompt_tokens": 1, "prompt_tokens": 2}', "there twice"),
         ('{"prompt_tokens": -1}', "usage.prompt_tokens is -1"),
         ('{"prompt_tokens": 1.5}', "usage.prompt_tokens is 1.5"),
         ("{", "not JSON"),
         ("[]", "an object is needed"),
-        ("[" * 100_000, "not JSON"),
+        ("[" * 100_000, "nested deeper than 100 levels"),
         ("\udcff", "not UTF-8 text"),
     ],
 )
@@ -255,9 +255,12 @@ def test_what_a_request_says_of_itself_is_heeded(nowhere: Path, capsys: Capture)
     standard = total(body)
     assert total({**body, "service_tier": "auto"}) == standard
     assert total({**body, "service_tier": "flex"}) == total(body, "--variant", "flex") != standard
-    assert total({"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": body}) == standard
+    assert total({**body, "service_tier": "flex"}, "--variant", "standard") == standard
+    line = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": body}
+    assert total(line) == total(body, "--variant", "batch") != standard
+    assert total(line, "--variant", "standard") == standard
     (nowhere / "r.json").write_text(json.dumps({**body, "service_tier": "scale"}))
-    assert "service_tier 'scale' has no known price" in refusal(capsys, "cost", "--request", "r.json")
+    assert "r.json: service_tier: no price is known for 'scale'" in refusal(capsys, "cost", "--request", "r.json")
 
 
 def test_a_request_that_is_not_wholly_counted_is_priced_with_a_warning(nowhere: Path, capsys: Capture) -> None:
@@ -286,5 +289,94 @@ def test_the_price_of_a_request_carries_the_warnings_of_its_count(nowhere: Path,
     warnings = answer(capsys, "cost", "--request", "r.json", "--model", "gemini-2.5-pro")["warnings"]
     said = " ".join(warnings)
     assert "image_size_unknown: " in said
-    assert "or one tile where that has no bound" in said
+    assert "or nothing where that has no bound" in said
     assert "assumed_tokenizer: " in said
+
+
+def lines(path: Path, *bodies: object) -> str:
+    path.write_text("".join(json.dumps(body) + "\n" for body in bodies))
+    return path.name
+
+
+def test_requests_of_a_file_are_priced_each_and_together(nowhere: Path, capsys: Capture) -> None:
+    messages = [{"role": "user", "content": "Hello, how are you?"}]
+    name = lines(
+        nowhere / "r.jsonl",
+        {"model": "gpt-4o", "messages": messages},
+        {"model": "gpt-5", "messages": messages, "service_tier": "flex"},
+    )
+    result = answer(capsys, "cost", "--request", name, "--output-tokens", "100", "--as-of", NOON)
+    amounts = [each["total"]["amount"] for each in result["results"]]
+    assert [each["name"] for each in result["results"]] == ["r.jsonl:1", "r.jsonl:2"]
+    assert [each["variant"] for each in result["results"]] == [None, "flex"]
+    assert (result["status"], Decimal(result["total"]["amount"])) == ("priced", sum(map(Decimal, amounts)))
+    assert main(["cost", "--request", name, "--output-tokens", "100", "--as-of", NOON]) == 0
+    out = capsys.readouterr().out
+    assert "r.jsonl:2 (flex)" in out
+    assert f"{result['total']['amount'][:6]}" in out
+
+
+@pytest.mark.parametrize(
+    ("model", "status", "code"), [("house-model", "unknown_model", 2), ("gpt-4-0613-x", "unknown_model", 2)]
+)
+def test_a_sum_with_an_unknown_model_is_unknown(
+    model: str, status: str, code: int, nowhere: Path, capsys: Capture
+) -> None:
+    messages = [{"role": "user", "content": "hi"}]
+    name = lines(nowhere / "r.jsonl", {"model": "gpt-4o", "messages": messages}, {"model": model, "messages": messages})
+    assert main(["cost", "--request", name, "--json"]) == code
+    result = json.loads(capsys.readouterr().out)
+    assert (result["status"], result["total"]) == (status, None)
+    assert result["subtotal"]["currency"] == "USD"
+
+
+def test_several_requests_are_no_volume(nowhere: Path, capsys: Capture) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
+    name = lines(nowhere / "r.jsonl", body, body)
+    assert "--calls is for one call, and 2 requests are given" in refusal(
+        capsys, "cost", "--request", name, "--calls", "5"
+    )
+
+
+def test_a_counter_prices_a_model_without_a_tokenizer(nowhere: Path, capsys: Capture) -> None:
+    name = lines(
+        nowhere / "r.json", {"model": "github-copilot/gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
+    )
+    assert "r.json: unknown model" in refusal(capsys, "cost", "--request", name)
+    result = answer(capsys, "cost", "--request", name, "--counter", "o200k_base")
+    assert result["request"]["tokens"] == 8
+
+
+@pytest.mark.parametrize("command", ["count", "compare"])
+def test_count_and_compare_price_a_request_at_its_tier(command: str, nowhere: Path, capsys: Capture) -> None:
+    messages = [{"role": "user", "content": "Hello, how are you?"}]
+    standard = {"model": "gpt-5", "messages": messages}
+    name = lines(
+        nowhere / "r.jsonl",
+        standard,
+        {**standard, "service_tier": "flex"},
+        {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": standard},
+        {**standard, "service_tier": "scale"},
+    )
+    result = answer(capsys, command, "--request", name, "--as-of", NOON)
+    rows = [row for row in result["results"] if row["counter"] == "model:gpt-5"]
+    costs = [row["cost"] and Decimal(row["cost"]["amount"]) for row in rows]
+    assert costs[1] == costs[2] == costs[0] / 2
+    assert costs[3] is None
+    assert "unpriced" in rows[3]["warnings"]
+    assert result["total"][0]["cost"] is None
+    variants = [price["variant"] for price in result["prices"] if price["counter"] == "model:gpt-5"]
+    assert variants == [None, "flex", "batch"]
+    given = answer(capsys, command, "--request", name, "--price", "3 USD")
+    assert given["total"][0]["cost"] is not None
+
+
+@pytest.mark.parametrize("command", ["count", "compare"])
+def test_counts_are_priced_with_the_warnings_of_their_price(command: str, capsys: Capture) -> None:
+    day = answer(capsys, command, "--text", "hi", "--model", "deepseek/deepseek-chat", "--as-of", "2025-05-01")
+    assert any(warning.startswith("bare_date: ") for price in day["prices"] for warning in price["warnings"])
+    time = answer(capsys, command, "--text", "hi", "--model", "deepseek/deepseek-chat", "--as-of", "2025-05-01T12:00Z")
+    assert not any(warning.startswith("bare_date: ") for price in time["prices"] for warning in price["warnings"])
+    assert main([command, "--text", "hi", "--model", "azure/gpt-4o"]) == 0
+    assert "model:azure/gpt-4o: borrowed_price: " in capsys.readouterr().err
+    assert "bad time '2025-13-01'" in refusal(capsys, command, "--text", "hi", "--as-of", "2025-13-01")

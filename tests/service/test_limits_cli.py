@@ -1,4 +1,4 @@
-"""The commands fit, cut and models, run as a user runs them."""
+"""The commands cut and models, run as a user runs them."""
 
 import io
 import json
@@ -76,71 +76,6 @@ def test_what_is_not_utf8_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "absent.txt: No such file or directory" in capsys.readouterr().err
 
 
-def test_fit_as_json(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", "--model", "openai/gpt-4o", "--output-tokens", "500", "--json", file]) == 0
-    result = json.loads(capsys.readouterr().out)
-    tokens = get_counter("o200k_base").count(TEXT).tokens
-    assert {name: result[name] for name in ("model", "fits", "tokens", "kind", "context_window", "max_output")} == {
-        "model": "gpt-4o",
-        "fits": True,
-        "tokens": tokens,
-        "kind": "exact",
-        "context_window": 128_000,
-        "max_output": 16_384,
-    }
-    assert result["left"] == 128_000 - 500 - tokens
-    assert result["must_cut"] == 0
-    assert result["answer"] is None
-
-
-def test_fit_tells_what_must_be_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "long.txt"
-    path.write_text("word " * 10_000)
-    tokens = get_counter("cl100k_base").count("word " * 10_000).tokens
-    assert main(["fit", "--model", "gpt-4", str(path)]) == 1
-    out = capsys.readouterr().out
-    assert "gpt-4: does not fit" in out
-    assert f"{tokens - 8192:,} tokens: tokengap cut --counter cl100k_base --max-tokens 8192" in out
-
-
-def test_an_unknown_window_is_null_with_a_warning(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", "--model", "gpt-5.5-cyber", "--json", file]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert (result["fits"], result["context_window"], result["left"], result["must_cut"]) == (None, None, None, None)
-    assert "unknown_window" in result["warnings"]
-    assert main(["fit", "--model", "gpt-5.5-cyber", file]) == 0
-    out, err = capsys.readouterr()
-    assert "not known whether it fits" in out
-    assert "no context window is known" in err
-
-
-def test_limits_without_a_tokenizer_need_a_counter(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", "--model", "no-tokenizer/deepseek-chat", "--counter", "o200k_base", file]) == 0
-    assert "deepseek-chat: fits" in capsys.readouterr().out
-
-
-def test_an_answer_cut_inside_a_word_is_shown(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = tmp_path / "answer.txt"
-    answer.write_text("Unbelievably good")
-    arguments = ["fit", "--model", "gpt-4o", "--answer", str(answer), file]
-    assert main([*arguments, "--output-tokens", "2"]) == 0
-    assert "would be cut off inside the word 'Unbelievably', after 'Unbel'; 12 char" in capsys.readouterr().out
-    assert main([*arguments, "--output-tokens", "3"]) == 0
-    assert "would be cut off between words" in capsys.readouterr().out
-    assert main([*arguments, "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert result["output_tokens"] == 4
-    assert result["answer"]["complete"] is True
-    assert main([*arguments, "--output-tokens", "2", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["answer"] == {
-        "complete": False,
-        "kept_chars": 5,
-        "dropped_chars": 12,
-        "inside_word": "Unbelievably",
-        "inside_character": False,
-    }
-
-
 def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "gpt-4o-mini"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -155,12 +90,3 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "o200k_base?" in out
     assert "has not named the encoding" in err
-
-
-def test_fit_names_what_of_a_request_is_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}], "mystery": 1}))
-    assert main(["fit", "--model", "gpt-4o", "--request", str(path)]) == 0
-    assert capsys.readouterr().err == "tokengap: warning: not counted: mystery\n"
-    assert main(["fit", "--model", "gpt-4o", "--request", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["not_counted"] == ["mystery"]

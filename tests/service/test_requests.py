@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tokengap.estimators import ChatRequest, compare, count, report_json
+from tokengap.service.cli import main
 
 Answer = Callable[..., Any]
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -60,7 +61,7 @@ def test_a_rule_of_thumb_sees_the_texts_alone(answer: Answer, tmp_path: Path) ->
     row = answer("count", "--request", file, "--counter", "words:4/3")["results"][0]
     assert (row["tokens"], row["estimate"], row["words"]) == (10, "28/3", 7)
     assert row["framing_tokens"] == 0
-    assert row["not_counted"] == ["tools[0].function.parameters"]
+    assert row["not_counted"] == ["tools[0]"]
 
 
 def test_compare_shows_what_words_miss_of_a_request(answer: Answer, tmp_path: Path) -> None:
@@ -82,28 +83,106 @@ def test_python_gives_the_same(answer: Answer, tmp_path: Path) -> None:
         assert shown == {**python, "skipped": []}
 
 
+@pytest.fixture
+def refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """What a request of the folder is refused with, in one line and nothing else."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(file: str) -> str:
+        assert main(["count", "--request", file, "--model", "gpt-4o"]) == 2
+        out, error = capsys.readouterr()
+        assert (out, error.count("\n")) == ("", 1)
+        return error
+
+    return call
+
+
+CHAT = '{"messages": [{"role": "user", "content": "x"%s}]}'
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("", "empty, not a request"),
-        ("{", "not JSON"),
-        ("[1, NaN]", "NaN is no JSON value"),
-        ("[" * 100_000, "nested too deeply"),
+        (" \n\n", "empty, not a request"),
+        ("{", "not JSON: a key in double quotes is expected (line 1, column 2)"),
+        ("{\n  'messages': []\n}", "not JSON: a key in double quotes is expected (line 2, column 3)"),
+        ('{\n  "messages" []\n}', "not JSON: ':' is expected (line 2, column 14)"),
+        ('["a" "b"]', "not JSON: ',' is expected (line 1, column 6)"),
+        ("[1,\n oops]", "not JSON: a JSON value is expected (line 2, column 2)"),
+        ('{"prompt": "\t"}', "not JSON: a line break, tab or other control character in a string must be escaped"),
+        ('{"prompt": "a', "not JSON: a string without an end (line 1, column 12)"),
+        (r'{"prompt": "\x"}', "not JSON: an unknown escape in a string"),
+        (r'{"prompt": "\u12"}', "not JSON: \\u needs four hexadecimal digits"),
+        ("\ufeff{}", "begins with a byte order mark (U+FEFF), which JSON has not; save it as UTF-8 without one"),
+        ("[1, NaN]", "[1]: NaN is not a JSON number"),
+        (CHAT % ', "weight": -Infinity', "messages[0].weight: -Infinity is not a JSON number"),
+        (CHAT % ', "weight": 1e999', "messages[0].weight: 1e999 is too large a number"),
+        (CHAT % f', "weight": {"9" * 5000}', "messages[0].weight: a number of 5,000 digits is too large"),
+        (CHAT % f', "weight": {"9" * 309}', "messages[0].weight: the number is too large"),
+        (CHAT % ', "content": "y"', "messages[0].content: the key is there twice"),
+        (CHAT % ', "a b": {"c": 1, "c": NaN}', 'messages[0]["a b"].c: the key is there twice'),
+        ('{"x": NaN, "x": 1}', "x: the key is there twice"),
+        ("[" * 100_000, "nested deeper than 100 levels (line 1, column 101)"),
+        ('{"messages":\n' + "[" * 2000 + "]" * 2000 + "}", "nested deeper than 100 levels (line 2, column 100)"),
         ("5", "request: an object, a list of messages or a text is needed"),
-        ('{"messages": 5}', "messages"),
+        ("[]", "request: an empty array: give at least one message or text"),
+        ('{"messages": 5}', "messages: an array is needed, not a number"),
         ('{"messages": [{"role": "usr", "content": "x"}]}', "messages[0].role: unknown role 'usr'"),
         ('{"messages": [{"role": "user", "content": [{"type": "txt"}]}]}', "messages[0].content[0].type"),
-        ('{"a": 1}\n{"b": oops}', "nor is line 2"),
     ],
 )
-def test_a_bad_request_is_one_line(run: Run, tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "bad.json").write_text(content)
-    done = run("count", "--request", "bad.json", "--model", "gpt-4o", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == b""
-    assert done.stderr.startswith(b"tokengap: error: bad.json: ")
-    assert message in done.stderr.decode()
-    assert done.stderr.count(b"\n") == 1
+def test_a_bad_request_is_one_line(refusal: Callable[[str], str], tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "bad.json").write_text(content, encoding="utf-8")
+    assert refusal("bad.json").startswith(f"tokengap: error: bad.json: {message}")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("oops", "not JSON: a JSON value is expected (column 1)"),
+        ('"\ufeff', "not JSON: a string without an end (column 1)"),
+        (CHAT % ', "weight": NaN', "messages[0].weight: NaN is not a JSON number"),
+        (CHAT % ', "role": "user"', "messages[0].role: the key is there twice"),
+        ("[" * 2000 + "]" * 2000, "nested deeper than 100 levels (line 1, column 101)"),
+        (
+            '{"custom_id": "1", "body": {"messages": []}}',
+            "body.messages: empty: at least one message or text is needed",
+        ),
+    ],
+)
+@pytest.mark.parametrize("first", [CHAT % "", ""])
+def test_a_bad_line_is_named(
+    refusal: Callable[[str], str], tmp_path: Path, line: str, message: str, first: str
+) -> None:
+    (tmp_path / "bad.jsonl").write_text("\n".join([CHAT % "", first, line, CHAT % ""]), encoding="utf-8")
+    assert refusal("bad.jsonl") == f"tokengap: error: bad.jsonl:3: {message}\n"
+
+
+def test_json_as_a_file_has_it(answer: Answer, tmp_path: Path) -> None:
+    pretty = tmp_path / "pretty.json"
+    pretty.write_text(json.dumps({**HELLO, "metadata": {"n": 1.5, "big": 2**1000, "e": "\U0001f600"}}, indent=2))
+    assert answer("count", "--request", str(pretty), "--model", "gpt-4o")["results"][0]["tokens"] == 13
+    windows = tmp_path / "w.jsonl"
+    windows.write_bytes(b"\r\n".join([json.dumps(HELLO).encode()] * 2 + [b""]))
+    assert [row["source"] for row in answer("count", "--request", str(windows), "--model", "gpt-4o")["results"]] == [
+        f"{windows}:1",
+        f"{windows}:2",
+    ]
+
+
+def test_a_batch_is_its_requests(answer: Answer, run: Run, tmp_path: Path) -> None:
+    each = {"model": "claude-opus-4-6", "max_tokens": 10, **HELLO}
+    file = write(tmp_path / "batch.json", {"requests": [{"custom_id": str(n), "params": each} for n in range(2)]})
+    rows = answer("count", "--request", file)["results"]
+    assert [(row["source"], row["tokens"]) for row in rows] == [(f"{file}: requests[{n}]", 13) for n in range(2)]
+    done = run("count", "--request", write(tmp_path / "b.json", {"requests": [{"params": {}}]}), "--model", "gpt-4o")
+    assert b"b.json: requests[0]: params: none of messages, input, contents, prompt given" in done.stderr
+    google = {"key": "1", "request": {"contents": "Hello, how are you?"}}
+    file = write(tmp_path / "google.jsonl", google, google)
+    assert answer("count", "--request", file, "--model", "gemini-2.5-pro")["results"][1]["not_counted"] == []
 
 
 def test_what_is_not_counted_is_named(run: Run, tmp_path: Path) -> None:

@@ -98,3 +98,28 @@ def test_surrogates_in_the_training_text_are_repaired_and_reported() -> None:
     artefact = bpe.train(["a\ud800"], merges=1).artefact
     assert artefact.training["warnings"] == ["lone_surrogate"]
     assert artefact.merges == bpe.train(["a\ufffd"], merges=1).artefact.merges
+
+
+@pytest.mark.parametrize(
+    ("documents", "options"),
+    [
+        (b"bytes", {"merges": 1}),
+        ([b"bytes"], {"merges": 1}),
+        (7, {"merges": 1}),
+        (["a"], {"merges": "1"}),
+        (["a"], {"merges": 1.0}),
+        (["a"], {"merges": True}),
+        (["a"], {"merges": 1, "special_tokens": "<|end|>"}),
+        (["a"], {"merges": 1, "special_tokens": [7]}),
+        (["a"], {"merges": 1, "pretokenizer": 7}),
+    ],
+)
+def test_what_is_of_another_type_is_refused(documents: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(TokengapError):
+        bpe.train(documents, **options)
+
+
+@pytest.mark.parametrize("number", [True, 97.0, "97", None])
+def test_what_is_no_id_is_refused(number: Any) -> None:
+    with pytest.raises(TokengapError, match="an id is a whole number"):
+        bpe.train(["a"], merges=0).decode([number])

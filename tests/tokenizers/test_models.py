@@ -15,6 +15,7 @@ from tokengap.tokenizers.registry import get_counter
     [
         ("gpt-5", "o200k_base"),
         ("GPT-5", "o200k_base"),
+        (" gpt-5\n", "o200k_base"),
         ("gpt-4o-2024-08-06", "o200k_base"),
         ("gpt-5.2-20251211", "o200k_base"),
         ("gpt-4-0613", "cl100k_base"),
@@ -42,7 +43,7 @@ def test_model_names(name: str, encoding: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("gpt4", "claude-x", "gpt-99-super", "gpt-4o-2024", "gpt-4ox", "ft:", "nobody/gpt-4o", " gpt-4o"),
+        *("gpt4", "claude-x", "gpt-99-super", "gpt-4o-2024", "gpt-4ox", "ft:", "nobody/gpt-4o", "gpt -4o"),
         *("", "openai/", "gpt-5.6", "gpt-4-1", "claude-opus-4-99", "gpt-4o-2024-13-01", "us.anthropic.claude-x-v1:0"),
         *("gpt-4o" * 1000, "/" * 1000, "ft:" * 1000, "nobody.gpt-4o", "models/"),
     ],

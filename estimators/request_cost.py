@@ -1,0 +1,123 @@
+"""What a whole request costs: its input is counted, the rest of its usage is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from ..tokenizers.errors import UnknownNameError
+from .cost import CostResult, price_usage
+from .counting import WARNINGS, ChatRequest
+from .currency import ExchangeRate
+from .price import Money, Price
+from .price_book import PriceBook
+from .request_count import RequestCount, count_request
+from .request_settings import named_model, requested_variant
+from .usage import Usage
+
+STANDARD = "standard"
+"""The variant that says: at the standard price, whatever the request names."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCost:
+    """What the request of that name costs, and the count that rests on; ``None`` for an unknown model."""
+
+    name: str
+    cost: CostResult
+    count: RequestCount | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.cost.to_dict() | ({"request": self.count.to_dict()} if self.count else {})
+
+
+@dataclass(frozen=True, slots=True)
+class CostSum:
+    """What several calls cost together; ``total`` is ``None`` unless all are priced, in one currency.
+
+    ``status`` is that of all of them: the first of unknown_model, partial, unpriced that any has, else
+    priced, or free where all are.
+    """
+
+    status: str
+    total: Money | None
+    subtotal: Money | None
+    currency: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "total": self.total.to_dict() if self.total else None,
+            "subtotal": self.subtotal.to_dict() if self.subtotal else None,
+            "currency": self.currency,
+        }
+
+
+def price_request(
+    request: ChatRequest,
+    model: str | None = None,
+    *,
+    counter: str | None = None,
+    usage: Callable[[int], Usage] = Usage,
+    provider: str | None = None,
+    variant: str | None = None,
+    as_of: str | date | None = None,
+    price: Price | None = None,
+    book: PriceBook | None = None,
+    exchange_rate: ExchangeRate | None = None,
+) -> RequestCost:
+    """Count a request for a model, by default the one it names, and price it as ``price_usage`` does.
+
+    ``usage`` makes the whole usage of the input tokens; the default has no output. Without a
+    ``variant`` it is the one the request is billed as (its ``service_tier``, or batch for a line of a
+    batch file); STANDARD is the standard price in any case.
+
+    Raises TokengapError for a request, model or variant that cannot be priced.
+    """
+    model = model or named_model(request.body)
+    if variant is None and price is None:
+        variant = requested_variant(request.body)
+    options: dict[str, Any] = {
+        "provider": provider,
+        "variant": None if variant == STANDARD else variant,
+        "as_of": as_of,
+        "price": price,
+        "book": book,
+        "exchange_rate": exchange_rate,
+    }
+    try:
+        count = count_request(request.body, model, counter)
+    except UnknownNameError:
+        # The price table may know the model, whose tokenizer is then what is missing, or have better suggestions.
+        unknown = price_usage(usage(0), model, **options)
+        if unknown.status != "unknown_model":
+            raise
+        return RequestCost(request.source, unknown, None)
+    cost = price_usage(usage(count.tokens), model, **options)
+    return RequestCost(request.source, replace(cost, warnings=(*cost.warnings, *_count_warnings(count))), count)
+
+
+def add_costs(costs: Sequence[CostResult]) -> CostSum:
+    """The sum of what several calls cost."""
+    statuses = {cost.status for cost in costs}
+    worst = next((status for status in ("unknown_model", "partial", "unpriced") if status in statuses), None)
+    if worst == "unpriced" and len(statuses) > 1:
+        worst = "partial"
+    currencies = {cost.currency for cost in costs if cost.currency}
+    known = [cost.subtotal for cost in costs if cost.subtotal]
+    if len(currencies) != 1 or not known:
+        return CostSum(worst or "priced", None, None, None)
+    subtotal = sum(known[1:], known[0])
+    status = worst or ("free" if statuses == {"free"} else "priced")
+    return CostSum(status, None if worst else subtotal, subtotal, subtotal.currency)
+
+
+def _count_warnings(count: RequestCount) -> Iterator[str]:
+    """What the count of a request warns of is true of its price as well."""
+    for code in count.warnings:
+        if code == "not_counted":
+            yield f"{code}: the input is at least this, without {', '.join(count.not_counted)}"
+        else:
+            yield f"{code}: {WARNINGS.get(code, code)}"

@@ -1,0 +1,60 @@
+"""What a request says of how it is to be served: by which model, at which tier. Its text is read elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..tokenizers.errors import TokengapError
+from .settings import BATCH_BODIES
+
+STANDARD_TIERS = ("auto", "default", "standard", "standard_only")
+PRICED_TIERS = ("flex", "priority")
+"""What a request may name as its ``service_tier``: served at the standard price, or at one of its own.
+
+OpenAI and Anthropic, API references, 2026-11."""
+
+
+def named_model(body: object) -> str | None:
+    """The model that a request, or the one inside a line of a batch file, names."""
+    model = _setting(body, "model")
+    return model if isinstance(model, str) else None
+
+
+def requested_output(body: object) -> int | None:
+    """The most output tokens that a request allows itself, where it says so."""
+    generation = _setting(body, "generationConfig") or _setting(body, "generation_config") or _setting(body, "config")
+    if isinstance(generation, Mapping):
+        limits = [generation.get(name) for name in ("maxOutputTokens", "max_output_tokens")]
+    else:
+        limits = [_setting(body, name) for name in ("max_completion_tokens", "max_output_tokens", "max_tokens")]
+    return next(
+        (limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0), None
+    )
+
+
+def requested_variant(body: object) -> str | None:
+    """The variant a request is billed as: its tier, or batch for a line of a batch file; else ``None``.
+
+    Raises TokengapError for a tier whose price is not known.
+    """
+    tier = _setting(body, "service_tier")
+    if tier is not None and tier not in (*STANDARD_TIERS, *PRICED_TIERS):
+        raise TokengapError(f"service_tier: no price is known for {str(tier)[:40]!r}; say the variant that is billed")
+    if _inner(body) is not None and isinstance(body, Mapping) and ("custom_id" in body or "key" in body):
+        return "batch"
+    return str(tier) if tier in PRICED_TIERS else None
+
+
+def _setting(body: object, key: str) -> object:
+    for layer in (body, _inner(body)):
+        if isinstance(layer, Mapping) and key in layer:
+            return layer[key]
+    return None
+
+
+def _inner(body: object) -> Mapping[str, object] | None:
+    """The request inside a line of a batch file."""
+    if not isinstance(body, Mapping):
+        return None
+    inner = next((body[name] for name in BATCH_BODIES if name in body), None)
+    return inner if isinstance(inner, Mapping) else None
