@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from .budget_baseline import Base, TreeBase
@@ -23,7 +24,7 @@ def select_files(
 ) -> tuple[list[Selection], list[str]]:
     """The files of each budget, and what to say of patterns that name none.
 
-    With ``only``, budgets that have none of these paths are left out. Raises TokengapError for a budget
+    With ``only``, budgets that have none of these files or folders are left out. Raises TokengapError for a budget
     that has no files at all: it would pass whatever happens.
     """
     selections: list[Selection] = []
@@ -35,9 +36,14 @@ def select_files(
         if not both:
             raise loaded.origin.error(("budget", place, "paths"), f"no file matches {', '.join(budget.paths)}")
         notices += _empty(loaded, place, both)
-        if only is None or not both.isdisjoint(only):
+        if only is None or _touch(both, frozenset(only)):
             selections.append(Selection(place, head, before))
     return selections, notices
+
+
+def _touch(paths: Collection[str], only: frozenset[str]) -> bool:
+    """Whether one of the paths is asked for, or in a folder that is; ``.`` is the folder of all."""
+    return any(path in only or not only.isdisjoint(map(str, PurePosixPath(path).parents)) for path in paths)
 
 
 def _empty(loaded: Loaded, place: int, paths: Collection[str]) -> Iterator[str]:

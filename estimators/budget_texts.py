@@ -52,11 +52,11 @@ def read_contents(budget: Budget, path: str, data: bytes, include: Include = lam
         if budget.type in ("text", "jinja", "format"):
             return Contents(tuple(_sent(budget, each, include) for each in read_texts(budget, path, text)))
         values = _selected(budget, path, text)
-    except TokengapError as error:
+    except ValueError as error:  # tomllib's, or our own
         raise TokengapError(f"{path}: {error}") from error
-    except ValueError as error:
-        raise TokengapError(f"{path}: {error}") from error
-    return Contents(tools=tuple(values)) if budget.type == "tools" else Contents(requests=tuple(values))
+    if budget.type == "tools":
+        return Contents(tools=tuple(values))
+    return Contents(requests=tuple(request for value in values for request in _requests(value)))
 
 
 def first_line(budget: Budget, path: str, data: bytes) -> int:
@@ -68,7 +68,7 @@ def first_line(budget: Budget, path: str, data: bytes) -> int:
         text = decode(data, path)
         steps = select_fields(_parse(text, path), budget.field)[0][0]
         return _line(suffix, text, data, steps)
-    except (TokengapError, ValueError):
+    except ValueError:
         return 1
 
 
@@ -82,6 +82,12 @@ def read_texts(budget: Budget, path: str, text: str) -> Iterator[str]:
             if not isinstance(item, str):
                 raise TokengapError(f"{budget.field}: a text is needed, or a list of them, not {describe(item)}")
             yield item
+
+
+def _requests(value: object) -> list[object]:
+    """The request, or those of the body that submits a batch to Anthropic."""
+    batch = value.get("requests") if isinstance(value, Mapping) else None
+    return batch if isinstance(batch, list) and batch else [value]
 
 
 def _selected(budget: Budget, path: str, text: str) -> list[Any]:

@@ -143,6 +143,8 @@ def _configuration(args: argparse.Namespace) -> Loaded:
             "no configuration: neither a tokengap.toml nor [tool.tokengap] in a pyproject.toml, here or above; "
             "'tokengap check --init' writes one"
         )
+    if path.exists() and not path.is_file():  # a pipe can be read but once, and its prices are read apart
+        raise TokengapError(f"{path}: not a file")
     shown = path if args.config else Path(os.path.relpath(path))
     loaded = read_configuration(read_bytes(path), str(shown))
     if not loaded.configuration.budget:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..estimators.budget_report import check_json
 from ..tokenizers.errors import TokengapError
@@ -35,7 +35,7 @@ class Outputs:
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with open(summary, "ab") as file:
                 file.write(_bytes(render(report, "markdown")))
-        sys.stdout.write(render(report, self._printed, terminal=sys.stdout.isatty()))
+        sys.stdout.write(render(report, self._printed, screen=sys.stdout))
 
 
 def is_quiet(report: CheckReport) -> bool:
@@ -43,14 +43,14 @@ def is_quiet(report: CheckReport) -> bool:
     return not report.violations and not report.notices and not any(result.changed for result in report.budgets)
 
 
-def render(report: CheckReport, format: str, *, terminal: bool = False) -> str:
-    """A report as text, coloured where it is a table for a terminal."""
+def render(report: CheckReport, format: str, *, screen: TextIO | None = None) -> str:
+    """A report as text; a table is coloured and drawn as the screen it is for can show it."""
     if format == "json":
         return json.dumps(check_json(report), indent=2) + "\n"
     if format == "table":
         from .check_table import render as table
 
-        return table(report, terminal=terminal)
+        return table(report, screen)
     module = import_module(f".check_{format}", __package__)
     rendered: Callable[[CheckReport], str] = module.render
     return rendered(report)

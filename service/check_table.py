@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
+from typing import TextIO
 
 from ..estimators.budget_report import CheckReport
 from .check_rows import COLUMNS, Row, rows, summary
@@ -13,13 +13,13 @@ _STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red"}
 _WORDS = {"error": "FAIL", "warning": "warn"}
 
 
-def render(report: CheckReport, *, terminal: bool = False) -> str:
+def render(report: CheckReport, screen: TextIO | None = None) -> str:
     """The table, the violations with their remedy, the notices, and how it went."""
-    table = _table(list(rows(report)), terminal=terminal) if report.budgets else ""
+    table = _table(list(rows(report)), screen) if report.budgets else ""
     return table + "".join(f"{printable(line)}\n" for line in _lines(report))
 
 
-def _table(shown: list[Row], *, terminal: bool) -> str:
+def _table(shown: list[Row], screen: TextIO | None) -> str:
     from rich.box import ASCII, SIMPLE_HEAD
     from rich.cells import cell_len
     from rich.table import Table
@@ -27,7 +27,8 @@ def _table(shown: list[Row], *, terminal: bool) -> str:
 
     from .tables import rendered, terminal_width
 
-    utf = not terminal or (sys.stdout.encoding or "").lower().startswith("utf")
+    terminal = screen is not None and screen.isatty()
+    utf = screen is None or (screen.encoding or "").lower().startswith("utf")
     table = Table(box=SIMPLE_HEAD if utf else ASCII, header_style="bold", pad_edge=False, show_edge=False)
     for position, name in enumerate(COLUMNS):
         table.add_column(Plain(name), justify="right" if 0 < position < 5 else "left", no_wrap=True)

@@ -221,7 +221,8 @@ def test_only_the_budgets_of_some_files() -> None:
     text = HEAD + 'max_tokens = 1\n[[budget]]\nname = "c"\npaths = ["q/**"]\nmax_tokens = 1'
     files = {"p/a": words(5), "q/a": words(5)}
     read = read_configuration(text.encode(), "tokengap.toml")
-    for paths, names in ((["p/a"], ["b"]), (["q/a", "x"], ["c"]), (["x"], []), (None, ["b", "c"])):
+    for paths, names in ((["p/a"], ["b"]), (["q/a", "x"], ["c"]), (["x"], []), (["p"], ["b"]), (["."], ["b", "c"]),
+                         (["px"], []), (None, ["b", "c"])):  # fmt: skip
         report = check_budgets(read, files, only=paths, today=TODAY).report
         assert [result.budget.name for result in report.budgets] == names
     removed = check_budgets(read, files, TreeBase("m", {**files, "q/gone": b"x"}, {}), only=["q/gone"], today=TODAY)

@@ -58,6 +58,8 @@ def texts(*parts: str) -> Contents:
          Contents(requests=({"input": "x"}, {"input": "y"}))),
         ("a.yaml", "m:\n  - {role: user, content: x}", {"type": "chat", "field": "m"},
          Contents(requests=([{"role": "user", "content": "x"}],))),
+        ("a.json", '{"requests": [{"params": {"prompt": "x"}}, {"params": {"prompt": "y"}}]}', {"type": "chat"},
+         Contents(requests=({"params": {"prompt": "x"}}, {"params": {"prompt": "y"}}))),
         ("a.toml", "tools = [{name = 'f'}]", {"type": "tools"}, Contents(tools=({"tools": [{"name": "f"}]},))),
     ],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -207,9 +208,22 @@ def test_markdown_is_no_markup() -> None:
             assert len(re.findall(r"(?<!\\)\|", line)) == 8
 
 
-def test_the_table_is_coloured_on_a_terminal_only() -> None:
-    assert "\x1b[" not in render(MIXED, "table")
-    assert "\x1b[1;31mfail" in render(MIXED, "table", terminal=True)
+class Screen(io.TextIOWrapper):
+    """A terminal of some encoding."""
+
+    def __init__(self, encoding: str, *, terminal: bool) -> None:
+        super().__init__(io.BytesIO(), encoding)
+        self.isatty = lambda: terminal  # type: ignore[method-assign]
+
+
+def test_the_table_is_drawn_as_the_screen_can_show_it() -> None:
+    for screen in (None, Screen("utf-8", terminal=False)):
+        assert "\x1b[" not in render(MIXED, "table", screen=screen)
+        assert "──" in render(MIXED, "table", screen=screen)
+    assert "\x1b[1;31mfail" in render(MIXED, "table", screen=Screen("utf-8", terminal=True))
+    plain = render(report({"a": 11}), "table", screen=Screen("ascii", terminal=False))
+    assert plain.isascii()
+    assert "--+--" in plain
 
 
 def test_a_check_of_nothing_is_a_report_too() -> None:
