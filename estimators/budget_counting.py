@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..tokenizers.counter import Kind, weakest
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
+from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
 from .price import CONTEXT, Money, Price
 
 if TYPE_CHECKING:
     from ..tokenizers.counter import Counter
-    from .budget_config import Budget
 
 
 _HANDFUL = 16  # files that a thread takes at a time: to hand over each one costs as much as to count a short one
@@ -112,10 +112,12 @@ def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
 
 
 def _key(job: Job) -> object:
-    """What decides a count: the content, and for a template also what it may include."""
-    if job.plan.budget.type == "jinja":
-        return id(job.plan), job.path, id(job.tree)
-    return id(job.plan), PurePosixPath(job.path).suffix, job.data
+    """What decides a count: how it is made, the content, and for a template also what it may include."""
+    plan, budget = job.plan, job.plan.budget
+    way = (plan.model, plan.spec, id(plan.price), budget.type, budget.field, PurePosixPath(job.path).suffix)
+    if budget.type in TEMPLATES:
+        return *way, id(plan), job.path, id(job.tree), job.data
+    return *way, job.data
 
 
 def _count(job: Job) -> FileCount:

@@ -41,6 +41,7 @@ class Pricing:
 
     def notices(self) -> Iterator[str]:
         """What to know of these prices before they are believed."""
+        yield from self._at.warnings
         known = {model: price for model, price in self._prices.items() if price}
         days = (self._today - self._at.time.date()).days
         if known and days > MOST_DAYS:

@@ -77,11 +77,16 @@ def find_project(start: Path) -> Path | None:
     for folder in (start.resolve(), *start.resolve().parents):
         for name in PROJECT_FILES:
             path = folder / name
-            if path.is_file() and (name != "pyproject.toml" or "tokengap" in _tools(path)):
+            if path.is_file() and (name != "pyproject.toml" or has_settings(path)):
                 return path
         if (folder / ".git").exists():
             return None
     return None
+
+
+def has_settings(pyproject: Path) -> bool:
+    """Whether a pyproject.toml has anything under ``tool.tokengap``."""
+    return "tokengap" in _tools(pyproject)
 
 
 def read_project(path: Path) -> tuple[Layer | None, Path | None]:

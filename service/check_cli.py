@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,7 +128,7 @@ def check(args: argparse.Namespace) -> Checked:
     skipped = (path for path in work.others if reaches(patterns, path))
     notices = (f"{path} is another repository, such as a submodule: its files are not checked" for path in skipped)
     report = checked.report._replace(
-        notices=(*found.notices, *notices, *checked.report.notices), folder=git.top() if git else ""
+        notices=(*_beside(config), *found.notices, *notices, *checked.report.notices), folder=git.top() if git else ""
     )
     return checked._replace(report=report)
 
@@ -139,9 +140,11 @@ def _configuration(args: argparse.Namespace) -> Loaded:
 
     path = Path(args.config) if args.config else find_project(Path.cwd())
     if path is None:
+        from .check_init import misnamed
+
+        advice = misnamed(Path.cwd()) or "'tokengap check --init' writes one"
         raise TokengapError(
-            "no configuration: neither a tokengap.toml nor [tool.tokengap] in a pyproject.toml, here or above; "
-            "'tokengap check --init' writes one"
+            f"no configuration: no tokengap.toml and no [tool.tokengap] in a pyproject.toml, here or above; {advice}"
         )
     if path.exists() and not path.is_file():  # a pipe can be read but once, and its prices are read apart
         raise TokengapError(f"{path}: not a file")
@@ -155,6 +158,15 @@ def _configuration(args: argparse.Namespace) -> Loaded:
 
     at = parse_as_of(args.as_of)
     return loaded._replace(configuration=loaded.configuration.model_copy(update={"prices_at": at}))
+
+
+def _beside(config: Path) -> Iterator[str]:
+    """A second configuration that nobody reads, because the first holds."""
+    from ..estimators.price_config import has_settings
+
+    other = config.parent / "pyproject.toml"
+    if config.name == "tokengap.toml" and other.is_file() and has_settings(other):
+        yield f"{other.name} has [tool.tokengap] too, which is not read: {config.name} holds"
 
 
 def _only(paths: list[str], config: Path, folder: Path) -> list[str] | None:

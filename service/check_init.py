@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -55,6 +56,28 @@ def write_first_configuration(folder: Path) -> int:
     sys.stdout.write(f"wrote {FILE} with {len(budgets)} budget{'s' if len(budgets) > 1 else ''}; read it, then run "
                      "'tokengap check'\n")  # fmt: skip
     return 0
+
+
+def misnamed(folder: Path) -> str | None:
+    """What looks like a configuration under a name that is not read, with what to do."""
+    from difflib import get_close_matches
+
+    from ..estimators.price_data import read_bytes
+    from ..estimators.toml_origin import Origin, parse_toml
+
+    if near := get_close_matches(FILE, os.listdir(folder), n=1, cutoff=0.8):
+        return f"is {near[0]!r} meant to be {FILE!r}?"
+    pyproject = folder / "pyproject.toml"
+    if not pyproject.is_file():
+        return None
+    data = read_bytes(pyproject)
+    tables = parse_toml(data, str(pyproject))
+    tools = tables.get("tool")
+    for steps, names in (((), tables), (("tool",), tools if isinstance(tools, dict) else {})):
+        if near := get_close_matches("tokengap", list(names), n=1, cutoff=0.7):
+            line = Origin(pyproject.name, data).line(*steps, near[0])
+            return f"is [{'.'.join((*steps, near[0]))}] on line {line} of {pyproject.name} meant to be [tool.tokengap]?"
+    return None
 
 
 def _found(files: Mapping[str, bytes]) -> Iterator[tuple[Kind, int]]:

@@ -39,8 +39,13 @@ class Outputs:
 
 
 def is_quiet(report: CheckReport) -> bool:
-    """Whether there is nothing to say: nothing changed, nothing is over, nothing is in doubt."""
-    return not report.violations and not report.notices and not any(result.changed for result in report.budgets)
+    """Whether there is nothing new to say: all is within budget, and nothing has changed.
+
+    What was so on the base already is nothing new; without a base, nothing may be in doubt.
+    """
+    if not report.passed or any(result.changed for result in report.budgets):
+        return False
+    return report.baseline is not None or not (report.violations or report.notices)
 
 
 def render(report: CheckReport, format: str, *, screen: TextIO | None = None) -> str:

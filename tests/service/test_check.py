@@ -410,7 +410,35 @@ def test_exit_2_no_configuration(small: Path, capsys: Capture) -> None:
     (small / "tokengap.toml").write_text("model = 'gpt-4o'")
     assert "tokengap.toml: no [[budget]], so that nothing would be checked" in refusal(capsys)
     (small / "tokengap.toml").unlink()
-    assert "no configuration: neither a tokengap.toml nor [tool.tokengap]" in refusal(capsys)
+    assert "no configuration: no tokengap.toml and no [tool.tokengap]" in refusal(capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("tokengap.tml", "", "is 'tokengap.tml' meant to be 'tokengap.toml'?"),
+        (
+            "pyproject.toml",
+            "[project]\n\n[tool.tokngap]\n",
+            "is [tool.tokngap] on line 3 of pyproject.toml meant to be",
+        ),
+        ("pyproject.toml", "[tokengap]\n", "is [tokengap] on line 1 of pyproject.toml meant to be [tool.tokengap]?"),
+        ("pyproject.toml", "[tool.ruff]\n", "'tokengap check --init' writes one"),
+    ],
+)
+def test_exit_2_a_configuration_under_another_name(
+    small: Path, capsys: Capture, name: str, text: str, says: str
+) -> None:
+    (small / "tokengap.toml").unlink()
+    write(small, {name: text})
+    assert says in refusal(capsys)
+
+
+def test_a_second_configuration_is_said(small: Path, capsys: Capture) -> None:
+    write(small, {"pyproject.toml": "[tool.tokengap]\nmodel = 'gpt-4'\n"})
+    assert answer(capsys)["notices"] == [
+        "pyproject.toml has [tool.tokengap] too, which is not read: tokengap.toml holds"
+    ]
 
 
 def test_exit_2_a_price_file_that_is_wrong(small: Path, capsys: Capture) -> None:
@@ -453,7 +481,7 @@ def test_exit_4_a_fault_of_its_own(small: Path, run: Callable[..., Any], tmp_pat
 
 
 def test_quiet_says_nothing_where_nothing_changed(
-    small: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    small: Path, git: Git, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     summary = small / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -468,6 +496,13 @@ def test_quiet_says_nothing_where_nothing_changed(
     write(small, {"p/a.md": words(11)})
     assert check("--quiet") == 1
     assert "TOK001" in capsys.readouterr().out
+    assert check("--quiet", "--baseline", "HEAD") == 1
+    assert "TOK001" in capsys.readouterr().out
+    git(small, "commit", "-qam", "over")
+    assert check("--quiet", "--baseline", "HEAD") == 0  # inherited, and nothing new
+    assert capsys.readouterr().out == ""
+    assert check("--quiet", "--baseline", "gone") == 1
+    assert "no base" in capsys.readouterr().out
 
 
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -549,3 +584,14 @@ def test_without_git(small: Path, run: Callable[..., Any], capsys: Capture) -> N
     assert (done.returncode, body["budgets"][0]["tokens"]) == (0, 9)
     assert "there is no git repository here" in body["notices"][0]
     assert shutil.which("git", path=str(empty)) is None
+
+
+def test_a_check_of_nothing_imports_nothing_heavy(small: Path) -> None:
+    code = (
+        "import sys; from tokengap.service.cli import main; code = main(['check', 'other.md', '--baseline', 'HEAD']); "
+        "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'concurrent', 'asyncio'}; "
+        "sys.exit(code or ' '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=small, capture_output=True, check=False)
+    assert done.stderr.decode() == ""
+    assert done.stdout.startswith(b"no budget is about these files, compared with HEAD (")
