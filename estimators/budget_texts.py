@@ -24,6 +24,9 @@ Include = Callable[[str], bytes | None]
 JSON_LINES = (".jsonl", ".ndjson")
 YAML = (".yaml", ".yml")
 STRUCTURED = (".json", *JSON_LINES, *YAML, ".toml")
+MOST_VALUES = 1_000_000
+"""Values that a YAML file may come to."""
+
 _MCP_HINTS = frozenset(("annotations", "title", "icons", "outputSchema", "execution", "_meta"))
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
@@ -128,10 +131,24 @@ def _parse_yaml(text: str) -> object:
     import yaml
 
     try:
-        return yaml.load(text, Loader=_yaml_loader())  # noqa: S506 - it is a SafeLoader
+        value = yaml.load(text, Loader=_yaml_loader())  # noqa: S506 - it is a SafeLoader
     except (yaml.YAMLError, RecursionError) as error:
         problem = re.sub(r"\s+", " ", str(error).replace('in "<unicode string>", ', "")).strip()
         raise TokengapError(f"not YAML: {problem}") from None
+    if _written_out(value, {}) > MOST_VALUES:
+        raise TokengapError(f"its aliases stand for more than {MOST_VALUES:,} values")
+    return value
+
+
+def _written_out(value: object, sizes: dict[int, int]) -> int:
+    """How many values a value is with its aliases written out: a few lines of YAML can stand for billions."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in sizes:
+        sizes[id(value)] = MOST_VALUES + 1  # until it is known: a value inside itself is without end
+        members = value.values() if isinstance(value, dict) else value
+        sizes[id(value)] = 1 + sum(_written_out(member, sizes) for member in members)
+    return sizes[id(value)]
 
 
 @cache

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fnmatch import translate
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from ..tokenizers.errors import TokengapError
@@ -91,20 +91,24 @@ def has_settings(pyproject: Path) -> bool:
 
 def read_project(path: Path) -> tuple[Layer | None, Path | None]:
     """The prices of a project's configuration, and the organisation's file it names."""
-    data = read_bytes(path)
-    in_pyproject = path.name == "pyproject.toml"
-    place = _Place(Origin(str(path), data, PREFIX if in_pyproject else ()))
-    tables = parse_toml(data, str(path))
+    layer, named = parse_project(read_bytes(path), str(path))
+    return layer, path.parent / named if named else None
+
+
+def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
+    """The same from the bytes of a configuration, the organisation's file as it is named there."""
+    in_pyproject = PurePath(path).name == "pyproject.toml"
+    place = _Place(Origin(path, data, PREFIX if in_pyproject else ()))
+    tables = parse_toml(data, path)
     tools = tables.get("tool", {}) if in_pyproject else {}
-    settings = tools.get("tokengap", {}) if in_pyproject and isinstance(tools, dict) else tables
+    settings = tables if not in_pyproject else tools.get("tokengap", {}) if isinstance(tools, dict) else {}
     if not isinstance(settings, dict):
         raise place.error("a table is needed")
     place.only(settings, PROJECT_KEYS)
     named = settings.get("organisation_prices")
     if named is not None and (not isinstance(named, str) or not named):
         raise place.at("organisation_prices").error("the path of a price file is needed")
-    layer = _layer("project", place, settings["prices"]) if "prices" in settings else None
-    return layer, path.parent / named if named else None
+    return (_layer("project", place, settings["prices"]) if "prices" in settings else None), named
 
 
 def read_prices(path: Path, name: str = "organisation") -> Layer:

@@ -26,6 +26,9 @@ more: {<<: *d, when: 2026-11-30}
 """
 
 
+BOMB = b"a0: &a0 [x, x]\n" + b"".join(b"a%d: &a%d [*a%d, *a%d]\n" % (n, n, n - 1, n - 1) for n in range(1, 60))
+
+
 def budget(**keys: Any) -> Budget:
     return Budget.model_validate({"name": "x", "paths": ["a"], "max_tokens": 1, **keys})
 
@@ -79,6 +82,9 @@ def test_what_is_counted(path: str, data: str, keys: dict[str, Any], counted: Co
         ("a.yaml", b"a: 1\na: 2", {"field": "a"}, "a.yaml: not YAML: the key 'a' is there twice, on line 2 again"),
         ("a.yaml", b"a: [", {"field": "a"}, "a.yaml: not YAML"),
         ("a.yaml", b"a: !!python/object:os.system x", {"field": "a"}, "a.yaml: not YAML"),
+        ("a.yaml", BOMB, {"type": "chat"}, "a.yaml: its aliases stand for more than 1,000,000 values"),
+        ("a.yaml", b"a: &a [*a]", {"field": "a"}, "a.yaml: its aliases stand for more than 1,000,000 values"),
+        ("a.yaml", b"[" * 5000, {"type": "chat"}, "a.yaml: not YAML"),
         ("a.toml", b"a = ", {"field": "a"}, "a.toml: Invalid value"),
         ("a.md", b"# x", {"field": "a"}, "a.md: not JSON"),
         ("a.json", b'{"sytem": "x"}', {"field": "system"}, "there is no system; did you mean 'sytem'?"),
