@@ -16,7 +16,7 @@ import pytest
 import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft7Validator
+from jsonschema import Draft202012Validator
 
 from tokengap.estimators.budget_baseline import TreeBase
 from tokengap.estimators.budget_check import check_budgets
@@ -87,9 +87,29 @@ def test_junit_is_valid(schemas: Path, checked: CheckReport) -> None:
 @pytest.mark.parametrize("checked", [MIXED, report({"a": 1})], ids=["mixed", "passed"])
 def test_sarif_is_valid(schemas: Path, checked: CheckReport, tmp_path: Path) -> None:
     text = render(checked, "sarif")
-    schema = json.loads((schemas / "sarif" / "sarif-2.1.0.json").read_bytes())
-    Draft7Validator(schema).validate(json.loads(text))
-    file = tmp_path / "x.sarif"
+    sarif_schema(schemas).validate(json.loads(text))
+    found = multitool(schemas, text, tmp_path)
+    assert {code for code, _ in found} <= {"SARIF2005"}  # wants the address of a site, which there is not
+
+
+@pytest.mark.system
+def test_sarif_that_is_not_valid_is_found_out(schemas: Path, tmp_path: Path) -> None:
+    """Neither sees everything: the tool is silent of a level that is none, and exits with 0 in any case."""
+    body = json.loads(render(report({"a": 11}), "sarif"))
+    body["runs"][0]["results"][0]["nope"] = 1
+    assert "JSON1005" in {code for code, _ in multitool(schemas, json.dumps(body), tmp_path)}
+    del body["runs"][0]["results"][0]["nope"]
+    body["runs"][0]["results"][0]["level"] = "errr"
+    assert not sarif_schema(schemas).is_valid(body)
+
+
+def sarif_schema(schemas: Path) -> Draft202012Validator:
+    return Draft202012Validator(json.loads((schemas / "sarif" / "sarif-2.1.0.json").read_bytes()))
+
+
+def multitool(schemas: Path, text: str, folder: Path) -> list[tuple[str, str]]:
+    """What Microsoft's validator says of a report: the code of each rule, and the message."""
+    file = folder / "x.sarif"
     file.write_text(text)
     done = subprocess.run(
         [schemas / "sarif" / "Sarif.Multitool", "validate", file, "--level", "Error;Warning"],
@@ -99,8 +119,7 @@ def test_sarif_is_valid(schemas: Path, checked: CheckReport, tmp_path: Path) -> 
     )
     said = done.stdout.decode()
     assert "Analysis completed successfully." in said
-    faults = re.findall(r"(?:error|warning) (SARIF\d+)", said)
-    assert set(faults) <= {"SARIF2005"}  # wants the address of a site, which there is not
+    return re.findall(r"(?:error|warning) ([A-Z]+\d+): (.*)", said)
 
 
 def test_sarif_points_at_files_from_the_repositorys_top() -> None:
