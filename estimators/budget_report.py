@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -132,6 +134,19 @@ class CheckReport(NamedTuple):
     def violations(self) -> tuple[Violation, ...]:
         return tuple(violation for result in self.budgets for violation in result.violations)
 
+    @property
+    def tokens(self) -> int:
+        """Of all budgets together; a file that is in two of them counts in both."""
+        return sum(result.tokens for result in self.budgets)
+
+    @property
+    def cost(self) -> Money | None:
+        """Of all budgets together; ``None`` where one has none, or another currency."""
+        costs = [result.cost for result in self.budgets if result.cost]
+        if len(costs) < len(self.budgets) or len({cost.currency for cost in costs}) > 1:
+            return None
+        return reduce(add, costs) if costs else None
+
     def located(self, path: str) -> str:
         """A path from the repository's top."""
         return f"{self.folder}/{path}" if self.folder else path
@@ -148,6 +163,8 @@ def check_json(report: CheckReport) -> Json:
     return {
         "passed": report.passed,
         "exit_code": report.exit_code,
+        "tokens": report.tokens,
+        "cost": _money(report.cost),
         "budgets": [_budget(result) for result in report.budgets],
         "prices": _prices(report.prices),
         "baseline": report.baseline,
