@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 INSTALL_SELF := $(PIP) --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck smoke schemas docs bench lock clean
+.PHONY: help demo test lint format typecheck budgets smoke schemas docs bench lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do printf 'make %-10s %s\n' "$$name" "$$what"; done
@@ -16,10 +16,14 @@ demo: .venv/runtime ## Install, then show what counting words costs on real mess
 test: .venv/dev ## Install and run the tests
 	$(BIN)/python -m pytest -n auto $(PYTEST)
 
-lint: .venv/dev ## Check style, compose file and Dockerfile
+lint: .venv/dev ## Check style, and the files that other programs read
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci ci/*.gitlab-ci.yml
+	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	$(BIN)/hadolint Dockerfile
 
 format: .venv/dev ## Rewrite the sources in the project's style
@@ -29,6 +33,9 @@ format: .venv/dev ## Rewrite the sources in the project's style
 typecheck: .venv/dev ## Check the types, strictly
 	$(BIN)/mypy
 	$(BIN)/mypy tests benchmarks
+
+budgets: .venv/runtime ## Hold this repository's own documents and prompts to their budgets
+	@$(BIN)/tokengap check
 
 smoke: .venv/dev ## Build the wheel and try it in a new environment, away from the sources
 	$(BIN)/python tests/smoke.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,48 @@ def shared_json(shared_dir: Path) -> Callable[[str], Any]:
         return json.loads((shared_dir / name).read_bytes())
 
     return read
+
+
+@pytest.fixture
+def sources(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A repository with what stands in this one's work tree, as one commit, to install from."""
+    folder = tmp_path / "tokengap"
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "All of it")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def documented() -> Callable[[str], str]:
+    """A file as docs/ci.md shows it, by its name."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    return blocks.__getitem__
+
+
+@pytest.fixture(scope="session")
+def git(program: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Run git in a folder, without the settings of this machine, and return what it prints."""
+    path = program("git")
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text(
+        '[user]\nname = n\nemail = e@x\n[init]\ndefaultBranch = main\n[protocol "file"]\nallow = always\n'
+    )
+
+    def call(folder: Path, *args: str, fails: bool = False, env: dict[str, str] | None = None) -> str:
+        environment = {**os.environ, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", **(env or {})}
+        done = subprocess.run(
+            [path, *args], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        assert bool(done.returncode) == fails, done.stdout.decode()
+        return done.stdout.decode()
+
+    return call
 
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
