@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-inp
 INSTALL_SELF := $(PIP) --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format typecheck smoke docs bench lock clean
+.PHONY: help demo test lint format typecheck budgets smoke schemas docs bench lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS="$$(printf '\t')" read -r name what; do printf 'make %-10s %s\n' "$$name" "$$what"; done
@@ -16,10 +16,14 @@ demo: .venv/runtime ## Install, then show what counting words costs on real mess
 test: .venv/dev ## Install and run the tests
 	$(BIN)/python -m pytest -n auto $(PYTEST)
 
-lint: .venv/dev ## Check style, compose file and Dockerfile
+lint: .venv/dev ## Check style, and the files that other programs read
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci ci/*.gitlab-ci.yml
+	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	$(BIN)/hadolint Dockerfile
 
 format: .venv/dev ## Rewrite the sources in the project's style
@@ -30,8 +34,13 @@ typecheck: .venv/dev ## Check the types, strictly
 	$(BIN)/mypy
 	$(BIN)/mypy tests benchmarks
 
+budgets: .venv/runtime ## Hold this repository's own documents and prompts to their budgets
+	@$(BIN)/tokengap check
+
 smoke: .venv/dev ## Build the wheel and try it in a new environment, away from the sources
 	$(BIN)/python tests/smoke.py
+
+schemas: .venv/schemas ## Fetch the schemas that reports are validated against (node's npm is needed)
 
 docs: .venv/dev ## Write the outputs shown in the documents anew
 	$(BIN)/python tests/test_docs.py
@@ -41,6 +50,7 @@ bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; t
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/hostile.py
 	$(BIN)/python benchmarks/price.py
+	$(BIN)/python benchmarks/check.py
 
 lock: .venv/dev ## Resolve the requirements anew
 	$(PIP) uv
@@ -74,6 +84,10 @@ clean: ## Remove what these commands made
 	@$(PIP) --require-hashes -r requirements/dev.txt
 	@$(INSTALL_SELF)
 	@touch $@ .venv/runtime
+
+.venv/schemas: .venv/dev tests/schemas.py
+	@echo "Fetching schemas"
+	@$(BIN)/python tests/schemas.py $@
 
 .venv/bench: .venv/dev requirements/bench.txt
 	@echo "Installing the tools to compare with"

@@ -22,25 +22,28 @@ class Timing:
     wall: float
 
 
-def run(command: Sequence[str], env: Mapping[str, str] | None = None) -> Timing:
+def run(command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Timing:
     """Run a command to its end, its output thrown away."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(command, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL, cwd=cwd, check=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Timing(cpu * 1000, wall * 1000)
 
 
 def medians(
-    commands: Mapping[str, Sequence[str]], rounds: int, env: Mapping[str, str] | None = None
+    commands: Mapping[str, Sequence[str]],
+    rounds: int,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> dict[str, Timing]:
     """Run the commands in turn ``rounds`` times, so that each meets the same disturbances."""
     taken: dict[str, list[Timing]] = {name: [] for name in commands}
     for command in commands.values():
-        run(command, env)  # once for the disk cache
+        run(command, env, cwd)  # once for the disk cache
     for _ in range(rounds):
         for name, command in commands.items():
-            taken[name].append(run(command, env))
+            taken[name].append(run(command, env, cwd))
     return {
         name: Timing(statistics.median(t.cpu for t in each), statistics.median(t.wall for t in each))
         for name, each in taken.items()

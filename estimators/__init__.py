@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..tokenizers.errors import TokengapError, UnknownNameError
+    from .budget_check import check_budgets
+    from .budget_config import Budget, Configuration, read_configuration
+    from .budget_report import CheckReport, check_json
     from .comparison import compare
     from .contract import report_json
     from .cost import CostResult, price_report, price_usage
@@ -27,8 +30,11 @@ if TYPE_CHECKING:
     from .volume import monthly_cost
 
 __all__ = [
+    "Budget",
     "ChatRequest",
+    "CheckReport",
     "Chunk",
+    "Configuration",
     "CostResult",
     "Cut",
     "Fit",
@@ -49,6 +55,8 @@ __all__ = [
     "UnknownNameError",
     "Usage",
     "Volume",
+    "check_budgets",
+    "check_json",
     "compare",
     "count",
     "count_request",
@@ -65,12 +73,16 @@ __all__ = [
     "price_report",
     "price_request",
     "price_usage",
+    "read_configuration",
     "report_json",
     "split",
 ]
 
 _MODULES = {
     "..tokenizers.errors": ("TokengapError", "UnknownNameError"),
+    ".budget_check": ("check_budgets",),
+    ".budget_config": ("Budget", "Configuration", "read_configuration"),
+    ".budget_report": ("CheckReport", "check_json"),
     ".comparison": ("compare",),
     ".contract": ("report_json",),
     ".cost": ("CostResult", "price_report", "price_usage"),

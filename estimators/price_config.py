@@ -7,13 +7,12 @@ that passed in silence would be the public one.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fnmatch import translate
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from ..tokenizers.errors import TokengapError
@@ -22,9 +21,16 @@ from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, 
 from .price_book import Entry, Layer
 from .price_data import nearest, read_bytes
 from .price_names import canonical
+from .toml_origin import Origin, Steps, parse_toml
 
 PROJECT_FILES = ("tokengap.toml", "pyproject.toml")
 """Where a project's configuration is looked for; in pyproject.toml it is under ``tool.tokengap``."""
+
+PREFIX: Steps = ("tool", "tokengap")
+"""Where the configuration is in a pyproject.toml; in a tokengap.toml it is at the top."""
+
+PROJECT_KEYS = ("model", "prices_at", "budget", "prices", "organisation_prices")
+"""What may stand at the top of a configuration; ``tokengap check`` reads the first three."""
 
 _UNIT_KEYS = {unit: unit for unit in (*TOKEN_UNITS, *EVENT_UNITS)} | {"in": "input", "out": "output"}
 _ENTRY_KEYS = frozenset(("provider", "model", "from", "to", "currency", "variant", "tiers", "multiplier", "base"))
@@ -43,15 +49,19 @@ _RATE_FORM = 'a price is a string with its unit, such as "3 USD/1M"'
 class _Place:
     """Where in which file a value is, for the error."""
 
-    file: Path
-    path: str
+    origin: Origin
+    steps: Steps = ()
+
+    @property
+    def path(self) -> str:
+        """``tool.tokengap.prices[0].in``."""
+        return self.origin.shown(self.steps)
 
     def at(self, step: str | int) -> _Place:
-        inner = f"{self.path}[{step}]" if isinstance(step, int) else f"{self.path}.{step}".lstrip(".")
-        return _Place(self.file, inner)
+        return _Place(self.origin, (*self.steps, step))
 
     def error(self, problem: str) -> TokengapError:
-        return TokengapError(f"{self.file}: {self.path}: {problem}")
+        return self.origin.error(self.steps, problem)
 
     def only(self, table: Mapping[str, Any], known: Iterable[str]) -> None:
         for key in table:
@@ -67,50 +77,57 @@ def find_project(start: Path) -> Path | None:
     for folder in (start.resolve(), *start.resolve().parents):
         for name in PROJECT_FILES:
             path = folder / name
-            if path.is_file() and (name != "pyproject.toml" or "tokengap" in _tools(path)):
+            if path.is_file() and (name != "pyproject.toml" or has_settings(path)):
                 return path
         if (folder / ".git").exists():
             return None
     return None
 
 
+def has_settings(pyproject: Path) -> bool:
+    """Whether a pyproject.toml has anything under ``tool.tokengap``."""
+    return "tokengap" in _tools(pyproject)
+
+
 def read_project(path: Path) -> tuple[Layer | None, Path | None]:
     """The prices of a project's configuration, and the organisation's file it names."""
-    place = _Place(path, "tool.tokengap" if path.name == "pyproject.toml" else "")
-    settings = _tools(path).get("tokengap", {}) if path.name == "pyproject.toml" else _toml(path)
+    layer, named = parse_project(read_bytes(path), str(path))
+    return layer, path.parent / named if named else None
+
+
+def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
+    """The same from the bytes of a configuration, the organisation's file as it is named there."""
+    in_pyproject = PurePath(path).name == "pyproject.toml"
+    origin = Origin(path, data, PREFIX if in_pyproject else ())
+    tables = parse_toml(data, path)
+    tools = tables.get("tool", {}) if in_pyproject else {}
+    settings = tables if not in_pyproject else tools.get("tokengap", {}) if isinstance(tools, dict) else {}
+    return project_prices(settings, origin)
+
+
+def project_prices(settings: Any, origin: Origin) -> tuple[Layer | None, str | None]:
+    """The same from a configuration as plain values."""
+    place = _Place(origin)
     if not isinstance(settings, dict):
         raise place.error("a table is needed")
-    for key in settings:
-        # The other keys of the file are read, and checked, by the checks they set up.
-        near = key.lower().replace("-", "_")
-        if key not in ("prices", "prices_at") and near in ("price", "prices", "pricing", "prizes"):
-            raise place.at(key).error("unknown key; did you mean 'prices'?")
-        if key != "organisation_prices" and re.fullmatch(r"organi[sz]ations?_prices?", near):
-            raise place.at(key).error("unknown key; did you mean 'organisation_prices'?")
+    place.only(settings, PROJECT_KEYS)
     named = settings.get("organisation_prices")
     if named is not None and (not isinstance(named, str) or not named):
         raise place.at("organisation_prices").error("the path of a price file is needed")
-    layer = _layer("project", place, settings["prices"]) if "prices" in settings else None
-    return layer, path.parent / named if named else None
+    return (_layer("project", place, settings["prices"]) if "prices" in settings else None), named
 
 
 def read_prices(path: Path, name: str = "organisation") -> Layer:
     """The prices of a file of its own: ``[[prices]]`` entries and nothing else."""
-    place = _Place(path, "")
-    settings = _toml(path)
+    data = read_bytes(path)
+    place = _Place(Origin(str(path), data))
+    settings = parse_toml(data, str(path))
     place.only(settings, ("prices",))
     return _layer(name, place, settings.get("prices", []))
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_bytes(path).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise TokengapError(f"{path}: not TOML: {error}") from None
-
-
 def _tools(path: Path) -> dict[str, Any]:
-    tools = _toml(path).get("tool", {})
+    tools = parse_toml(read_bytes(path), str(path)).get("tool", {})
     return tools if isinstance(tools, dict) else {}
 
 
@@ -123,7 +140,7 @@ def _layer(name: str, place: _Place, prices: Any) -> Layer:
         raise place.error("a list of tables is needed, each under its own [[prices]]")
     entries = tuple(_entry(place.at(index), entry) for index, entry in enumerate(prices))
     normal = json.dumps(prices, sort_keys=True, ensure_ascii=False, default=str)
-    return Layer(name, str(place.file), sha256(normal.encode()).hexdigest(), entries)
+    return Layer(name, place.origin.path, sha256(normal.encode()).hexdigest(), entries)
 
 
 def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
@@ -145,7 +162,7 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
         raise place.at("base").error("the model whose price is multiplied is needed, and a multiplier beside it")
     globs = _globs(place.at("model"), entry.get("model"))
     return Entry(
-        f"{place.file.name} {place.path}",
+        f"{place.origin.name} {place.path}",
         globs,
         tuple(re.compile(translate(glob)) for glob in globs),
         canonical(provider) if provider else None,
@@ -217,7 +234,7 @@ def _price(place: _Place, entry: Mapping[str, Any], variant: str | None) -> Pric
         raise place.error(f"no price: at least 'in' or a multiplier is needed; {_RATE_FORM}")
     if len(currencies) != 1:
         raise place.error(f"one currency is needed, not {', '.join(sorted(currencies)) or 'none'}; {_RATE_FORM}")
-    source = PriceSource(str(place.file))
+    source = PriceSource(place.origin.path)
     events = {unit: rate for unit, rate in rates.items() if unit in EVENT_UNITS}
     return Price(currencies.pop(), _tokens(rates), source, tuple(tiers), events, variant)
 

@@ -125,6 +125,17 @@ def source(table: PriceTable, found: Found, as_of: datetime, since: date | None)
     return PriceSource(table.name, table.version, found.provider, found.model, time, started, table.sha256)
 
 
+def newest_date(table: PriceTable, until: date) -> date | None:
+    """The last day, up to ``until``, on which a price of the table began to hold: the table is no older than that."""
+    starts = (
+        getattr(entry.constraint, "start_date", None)
+        for row in table.rows
+        if row.info is not None
+        for entry in (*(row.info.prices if isinstance(row.info.prices, list) else ()), *(row.info.price_variants or ()))
+    )
+    return max((start for start in starts if start and start <= until), default=None)
+
+
 def varies_within_day(found: Found) -> bool:
     """Whether a price of this row depends on the time of day, so that a date alone does not decide it."""
     prices = found.info.prices if found.info else ()

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..estimators.reading import BINARY_HEAD, NotTextError, check_head
 from ..tokenizers import bpe, bpe_artefact, bpe_corpus, bpe_exchange, bpe_inspection
 from ..tokenizers.bpe_artefact import Artefact
 from ..tokenizers.bpe_corpus import Document
@@ -18,7 +19,7 @@ from ..tokenizers.counter import WARNINGS
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.files import check_writable, write_atomically
 from ..tokenizers.pretokenize import Pretokenizer, custom, pretokenizer
-from .inputs import BINARY_HEAD, STDIN, Found, NotTextError, check_head, find_files, read_text
+from .inputs import STDIN, Found, find_files, read_text
 from .reports import warn, write_json
 
 if TYPE_CHECKING:

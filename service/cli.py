@@ -35,6 +35,7 @@ MODULES = {
         "models": "list models with their encoding and limits",
     },
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
+    "check_cli": {"check": "check prompts against budgets, and against what they were on a base"},
     "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
     "serve_cli": {"serve": "answer over HTTP"},
 }

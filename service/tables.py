@@ -45,7 +45,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: 
     widths = [max(cell_len(row[position]) for row in cells) for position in range(len(columns))]
     folded = [min(width, _NAME) if position in (0, text - 1) else width for position, width in enumerate(widths)]
     shown = len(columns)
-    while shown > len(columns) - optional and _across(folded[:shown]) > _width():
+    while shown > len(columns) - optional and _across(folded[:shown]) > terminal_width():
         shown -= 1
     utf = (sys.stdout.encoding or "").lower().startswith("utf")
     table = Table(box=SIMPLE_HEAD if utf else ASCII, header_style="bold", pad_edge=False, show_edge=False)
@@ -59,7 +59,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, text: 
         )
     for row in cells[1:]:
         table.add_row(*map(Plain, row[:shown]))
-    _print(table, max(_across(folded[:shown]), _width()))
+    _print(table, max(_across(folded[:shown]), terminal_width()))
     _print("")
 
 
@@ -68,23 +68,20 @@ def _across(widths: Sequence[int]) -> int:
     return sum(widths) + 3 * (len(widths) - 1)
 
 
-def _width() -> int:
+def terminal_width() -> int:
     return get_terminal_size().columns
 
 
 def _print(what: Table | Plain | str, width: int | None = None) -> None:
-    """Render for standard output, then write: rich itself leaves with code 1 where nobody reads."""
+    sys.stdout.write(rendered(what, width or terminal_width(), terminal=sys.stdout.isatty()))
+
+
+def rendered(what: Table | Plain | str, width: int, *, terminal: bool) -> str:
+    """Render apart from writing: rich itself leaves with code 1 where nobody reads."""
     page = StringIO()
-    console = Console(
-        file=page,
-        width=width or _width(),
-        force_terminal=sys.stdout.isatty(),
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    console = Console(file=page, width=width, force_terminal=terminal, highlight=False, markup=False, emoji=False)
     console.print(what)
-    sys.stdout.write("".join(f"{line.rstrip(' ')}\n" for line in page.getvalue().splitlines()))
+    return "".join(f"{line.rstrip(' ')}\n" for line in page.getvalue().splitlines())
 
 
 def _by_text(report: Report, gap: Gap) -> Iterator[tuple[str, ...]]:

@@ -68,6 +68,17 @@ def root_user() -> None:
 
 
 @pytest.fixture(scope="session")
+def schemas() -> Path:
+    """The folder of schemas that ``make schemas`` fetches; without it such tests are skipped, in CI they fail."""
+    folder = ROOT / ".venv" / "schemas"
+    if folder.is_dir():
+        return folder
+    if os.environ.get("TOKENGAP_SYSTEM") == "required":
+        pytest.fail("the schemas are required: run 'make schemas'")
+    pytest.skip("the schemas are not here: run 'make schemas'")
+
+
+@pytest.fixture(scope="session")
 def shared_json(shared_dir: Path) -> Callable[[str], Any]:
     """Read a JSON file of that folder."""
 
@@ -75,6 +86,48 @@ def shared_json(shared_dir: Path) -> Callable[[str], Any]:
         return json.loads((shared_dir / name).read_bytes())
 
     return read
+
+
+@pytest.fixture
+def sources(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A repository with what stands in this one's work tree, as one commit, to install from."""
+    folder = tmp_path / "tokengap"
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "All of it")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def documented() -> Callable[[str], str]:
+    """A file as docs/ci.md shows it, by its name."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+    return blocks.__getitem__
+
+
+@pytest.fixture(scope="session")
+def git(program: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Run git in a folder, without the settings of this machine, and return what it prints."""
+    path = program("git")
+    home = tmp_path_factory.mktemp("home")
+    (home / ".gitconfig").write_text(
+        '[user]\nname = n\nemail = e@x\n[init]\ndefaultBranch = main\n[protocol "file"]\nallow = always\n'
+    )
+
+    def call(folder: Path, *args: str, fails: bool = False, env: dict[str, str] | None = None) -> str:
+        environment = {**os.environ, "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", **(env or {})}
+        done = subprocess.run(
+            [path, *args], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+        assert bool(done.returncode) == fails, done.stdout.decode()
+        return done.stdout.decode()
+
+    return call
 
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]

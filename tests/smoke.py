@@ -30,7 +30,8 @@ modules = [
     module.name
     for package in (tokengap.tokenizers, tokengap.estimators, tokengap.service)
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-    if sys.argv[1:] == ["server"] or module.name.rpartition(".")[2] not in SERVER
+    if (sys.argv[1:] == ["server"] or module.name.rpartition(".")[2] not in SERVER)
+    and not module.name.startswith("tokengap.service.pytest_")  # pytest is there where it imports them
 ]
 for module in modules:
     importlib.import_module(module)

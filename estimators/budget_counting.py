@@ -1,0 +1,238 @@
+"""The tokens and the cost of the files of a budget, each content counted once, on every core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..tokenizers.counter import Kind, weakest
+from ..tokenizers.errors import TokengapError
+from ..tokenizers.registry import BUILT_IN, get_counter
+from .budget_config import TEMPLATES, Budget
+from .budget_texts import Contents, Sent, read_contents, tools_of
+from .price import CONTEXT, Money, Price
+
+if TYPE_CHECKING:
+    from ..tokenizers.counter import Counter
+
+
+_HANDFUL = 16  # files that a thread takes at a time: to hand over each one costs as much as to count a short one
+
+
+class FileCount(NamedTuple):
+    """One file under one budget, or what went wrong with it.
+
+    ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
+    with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
+    ``digest`` is the sha256 of the file.
+    """
+
+    tokens: int
+    upper: int | None
+    kind: Kind
+    cost: Money | None
+    not_counted: tuple[str, ...]
+    warnings: tuple[str, ...]
+    digest: str
+    error: str | None = None
+
+    @property
+    def most(self) -> int:
+        """What is compared: the upper bound where there is one."""
+        return self.tokens if self.upper is None else self.upper
+
+
+class Plan(NamedTuple):
+    """How a budget's files are counted and priced. ``price`` is ``None`` where none is known."""
+
+    budget: Budget
+    model: str | None
+    spec: str
+    price: Price | None
+
+
+class Job(NamedTuple):
+    """A file to count; a template reads what it includes in ``tree``, which has files by their paths."""
+
+    plan: Plan
+    path: str
+    data: bytes
+    tree: Mapping[str, bytes]
+
+    def include(self, name: str) -> bytes | None:
+        """A file that a template includes: from its own folder, or the nearest one above that has it."""
+        folders = PurePosixPath(self.path).parents
+        return next((found for folder in folders if (found := self.tree.get(str(folder / name))) is not None), None)
+
+
+class _Piece(NamedTuple):
+    """What one call sends."""
+
+    tokens: int
+    upper: int | None
+    kind: Kind
+    not_counted: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCount]:
+    """Count files, in their order, on so many threads (default: one for each core).
+
+    What is wrong with a file is in its ``error``.
+    """
+    unique: dict[object, Job] = {}
+    keys = [_key(job) for job in jobs]
+    for key, job in zip(keys, jobs, strict=True):
+        unique.setdefault(key, job)
+    counts = dict(zip(unique, _count_all(list(unique.values()), workers or os.cpu_count() or 1), strict=True))
+    return [counts[key] for key in keys]
+
+
+def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
+    """On several cores: tiktoken lets go of the interpreter while it counts. Counters of others need not bear that."""
+    specs = {job.plan.spec for job in jobs}
+    workers = min(workers, len(jobs))
+    if workers < 2 or any(spec.partition(":")[0] not in BUILT_IN for spec in specs):
+        return [_count(job) for job in jobs]
+    for spec in specs:
+        get_counter(spec).count("")  # a vocabulary is read once, before the threads need it
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            parts = pool.map(_count_some, [jobs[start : start + _HANDFUL] for start in range(0, len(jobs), _HANDFUL)])
+            return [count for part in parts for count in part]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
+    return [_count(job) for job in jobs]
+
+
+def _key(job: Job) -> object:
+    """What decides a count: how it is made, the content, and for a template also what it may include."""
+    plan, budget = job.plan, job.plan.budget
+    way = (plan.model, plan.spec, id(plan.price), budget.type, budget.field, PurePosixPath(job.path).suffix)
+    if budget.type in TEMPLATES:
+        return *way, id(plan), job.path, id(job.tree), job.data
+    return *way, job.data
+
+
+def _count(job: Job) -> FileCount:
+    digest = sha256(job.data).hexdigest()
+    try:
+        contents = read_contents(job.plan.budget, job.path, job.data, job.include)
+        pieces = list(_pieces(contents, job.plan, job.path))
+    except TokengapError as error:
+        return unreadable(str(error), digest)
+    uppers = [piece.upper for piece in pieces if piece.upper is not None]
+    return FileCount(
+        sum(piece.tokens for piece in pieces),
+        sum(uppers) if len(uppers) == len(pieces) else None,
+        weakest(piece.kind for piece in pieces),
+        _cost(pieces, job.plan.price),
+        tuple(dict.fromkeys(path for piece in pieces for path in piece.not_counted)),
+        tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
+        digest,
+    )
+
+
+def unreadable(problem: str, digest: str = "") -> FileCount:
+    """A file that cannot be counted, and why."""
+    return FileCount(0, None, "heuristic", None, (), (), digest, problem)
+
+
+def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
+    counter = get_counter(plan.spec)
+    for text in contents.texts:
+        yield _text_piece(text, counter)
+    for number, request in enumerate((*contents.requests, *contents.tools), start=1):
+        try:
+            yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
+        except TokengapError as error:
+            where = f"{path}: request {number}" if len(contents.requests) > 1 else path
+            raise TokengapError(f"{where}: {error}") from None
+
+
+def _text_piece(text: Sent, counter: Counter) -> _Piece:
+    counts = [counter.count(part) for part in text.parts] or [counter.count("")]
+    kind = weakest(count.kind for count in counts)
+    tokens = sum(count.tokens for count in counts) + text.allowance
+    bounds = [count.tokens if count.kind == "exact" else count.interval and count.interval[1] for count in counts]
+    known = [bound for bound in bounds if bound is not None]
+    upper = sum(known) + text.allowance if len(known) == len(bounds) else None
+    warnings = tuple(code for count in counts for code in count.warnings)
+    # An allowance is a bound that somebody stated, not a count.
+    return _Piece(tokens, upper, "heuristic" if text.allowance else kind, (), warnings)
+
+
+def _request_piece(request: object, plan: Plan) -> _Piece:
+    from .request_count import count_request
+
+    counted = count_request(request, plan.model, plan.budget.counter)
+    upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
+    bounded = upper if not counted.not_counted else None
+    return _Piece(counted.tokens, bounded, counted.kind, counted.not_counted, counted.warnings)
+
+
+def _tools_piece(value: object, plan: Plan) -> _Piece:
+    """Tools as they stand in a prompt, without the messages beside them."""
+    from .request_count import count_request
+
+    request = {"messages": [{"role": "user", "content": ""}], "tools": tools_of(value)}
+    counted = count_request(request, plan.model, plan.budget.counter)
+    part = counted.parts.get("tools")
+    if part is None:
+        return _Piece(counted.tokens, None, "heuristic", counted.not_counted, counted.warnings)
+    upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
+    if upper is not None and counted.not_counted:
+        beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
+        upper = None if beside is None else upper + beside
+    return _Piece(part.tokens, upper, part.kind, counted.not_counted, counted.warnings)
+
+
+def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
+    """The most that the keys of tools can add which the rule does not show: themselves, as JSON.
+
+    ``None`` where a whole tool is not counted: it is the provider's own, of unknown length.
+    """
+    from json import dumps
+
+    from .field_path import select_fields
+
+    tokens = 0
+    for path in paths:
+        ((steps, value),) = select_fields(request, path)
+        if len(steps) < 3:  # tools[0]
+            return None
+        tokens += counter.count(dumps({str(steps[-1]): value}, ensure_ascii=False)).tokens
+    return tokens
+
+
+def _cost(pieces: Iterable[_Piece], price: Price | None) -> Money | None:
+    if price is None:
+        return None
+    from .cost import make_bill
+
+    amount = Decimal(0)
+    for piece in pieces:
+        total = make_bill(price, {"input": piece.tokens if piece.upper is None else piece.upper}).total
+        if total is None:
+            return None
+        amount = CONTEXT.add(amount, total.amount)
+    return Money(amount, price.currency)
+
+
+def sum_costs(costs: Iterable[Money | None], currency: str | None) -> Money | None:
+    """A sum that is not known where one of its parts is not."""
+    total = Money(Decimal(0), currency) if currency else None
+    for cost in costs:
+        if cost is None or total is None:
+            return None
+        total = total + cost
+    return total

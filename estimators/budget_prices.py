@@ -1,0 +1,71 @@
+"""The prices that budgets are checked at, and how old they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+
+from ..tokenizers.errors import UnknownNameError
+from .as_of import AsOf
+from .budget_report import Prices
+from .price import Price
+from .price_book import PriceBook
+from .price_table import newest_date
+
+MOST_DAYS = 90
+"""Prices older than this many days are warned of."""
+
+
+class Pricing:
+    """Looks up the price of each model once."""
+
+    def __init__(self, at: AsOf | None, book: PriceBook, today: date | None) -> None:
+        self._at = at or AsOf(datetime.now(UTC))
+        self._pinned = at is not None
+        self._book = book
+        self._today = today or datetime.now(UTC).date()
+        self._prices: dict[str, Price | None] = {}
+
+    def price(self, model: str) -> Price | None:
+        """The price of a model; ``None`` where no table has it."""
+        if model not in self._prices:
+            try:
+                self._prices[model] = self._book.price(model, self._at.time)
+            except UnknownNameError:
+                self._prices[model] = None
+        return self._prices[model]
+
+    def used(self) -> Prices:
+        age = self._age()
+        return Prices(self._at, self._pinned, age, age > MOST_DAYS, dict(self._prices))
+
+    def notices(self) -> Iterator[str]:
+        """What to know of these prices before they are believed."""
+        yield from self._at.warnings
+        known = {model: price for model, price in self._prices.items() if price}
+        days = (self._today - self._at.time.date()).days
+        if known and days > MOST_DAYS:
+            yield f"the prices are {days} days old: prices_at is {self._at.time:%Y-%m-%d}"
+        elif known and days < 0:
+            yield f"the prices are of a day to come: prices_at is {self._at.time:%Y-%m-%d}"
+        if self._is_public and (newest := newest_date(self._book.table, self._today)):
+            days = (self._today - newest).days
+            if days > MOST_DAYS:
+                table = f"{self._book.table.name} {self._book.table.version}"
+                yield f"the price table {table} may be out of date: its newest price is {days} days old"
+        for model, price in known.items():
+            for warning in (*price.warnings, *((price.notes["input"],) if "input" in price.notes else ())):
+                yield f"price of {model}: {warning}"
+            if self._at.bare and self._book.varies_within_day(model, None):
+                yield f"the price of {model} depends on the time of day; 00:00 UTC was taken"
+
+    @property
+    def _is_public(self) -> bool:
+        return any(price and price.source.table == self._book.table.name for price in self._prices.values())
+
+    def _age(self) -> int:
+        """Days since the prices held, or since the table that has them was made at the latest."""
+        ages = [max((self._today - self._at.time.date()).days, 0)]
+        if self._is_public and (newest := newest_date(self._book.table, self._today)):
+            ages.append((self._today - newest).days)
+        return max(ages)

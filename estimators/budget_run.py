@@ -1,0 +1,216 @@
+"""Count, price and judge the files of budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from ..tokenizers.counter import weakest
+from ..tokenizers.errors import TokengapError
+from ..tokenizers.registry import get_counter
+from .budget_baseline import Base, Pair, RecordedBase, TreeBase, pair_files
+from .budget_config import Loaded
+from .budget_counting import FileCount, Job, Plan, count_files, unreadable
+from .budget_judge import Case, judge, totals
+from .budget_prices import Pricing
+from .budget_report import BudgetResult, Change, CheckReport, FileResult, Violation, worst
+from .budget_selection import Selection
+from .budget_texts import first_line, unused_variable
+from .price_book import PriceBook, default_book
+from .toml_origin import Origin, Steps
+
+
+class Options(NamedTuple):
+    """How strictly to judge, and at which prices."""
+
+    book: PriceBook | None
+    today: date | None
+    fail_inherited: bool
+    allow_missing: bool
+    workers: int | None
+
+
+class _Task(NamedTuple):
+    """A selection, and how it is counted and priced."""
+
+    place: int
+    plan: Plan
+    head: Sequence[str]
+    base: Sequence[str]
+
+
+def run_check(
+    loaded: Loaded, selections: Sequence[Selection], files: Mapping[str, bytes], base: Base | None, options: Options
+) -> tuple[CheckReport, tuple[Plan, ...]]:
+    """The report of some budgets, and how each was counted."""
+    pricing = Pricing(loaded.configuration.prices_at, options.book or default_book(), options.today)
+    notices: dict[str, None] = {}
+    on_tree = isinstance(base, TreeBase)
+    tasks = [
+        _Task(each.place, _plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
+        for each in selections
+    ]
+    results = []
+    for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin, options.workers), strict=True):
+        before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, notices)
+        case = _case(loaded.origin, task, head, before, base, files, notices)
+        violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
+        results.append(_result(case, violations))
+    if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
+        notices[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
+    name = base.name if base else None
+    report = CheckReport(tuple(results), (*notices, *pricing.notices()), pricing.used(), name, loaded.origin.name)
+    return report, tuple(task.plan for task in tasks)
+
+
+def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
+    """How to count a budget's files, or an error at the name that is not known."""
+    configuration, origin = loaded
+    budget = configuration.budget[place]
+    model = budget.model or configuration.model
+    named: Steps = ("budget", place, "model") if budget.model else ("model",)
+    if budget.counter:
+        named, spec = ("budget", place, "counter"), _from_folder(budget.counter, origin)
+    elif model:
+        spec = f"model:{model}"
+    else:
+        raise origin.error(("budget", place), 'no model: write model = "openai/gpt-4o" at the top, or a counter here')
+    try:
+        get_counter(spec)
+    except TokengapError as error:
+        raise origin.error(named, str(error)) from None
+    price = pricing.price(model) if model else None
+    if price and budget.max_cost and price.currency != budget.max_cost.currency:
+        raise origin.error(
+            ("budget", place, "max_cost"),
+            f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
+        )
+    return Plan(budget, model, spec, price)
+
+
+def _from_folder(counter: str, origin: Origin) -> str:
+    """A tokenizer's file is named from the configuration's folder, as every path in it is."""
+    name, colon, path = counter.partition(":")
+    return f"bpe:{Path(origin.path).parent / path}" if name == "bpe" and colon else counter
+
+
+Counts = dict[str, FileCount]
+
+
+def _count(
+    tasks: Sequence[_Task], files: Mapping[str, bytes], base: Base | None, origin: Origin, workers: int | None
+) -> list[tuple[Counts, Counts | None]]:
+    """The counts of each budget here and on the base, all counted in one go."""
+    tree = base.files if isinstance(base, TreeBase) else {}
+    asked = [(task, path, files) for task in tasks for path in task.head]
+    asked += [(task, path, tree) for task in tasks for path in task.base]
+    read = [_read(task.plan, path, tree) for task, path, tree in asked]
+    counts = iter(count_files([job for job in read if isinstance(job, Job)], workers))
+    counted = iter([next(counts) if isinstance(job, Job) else job for job in read])
+    heads = [{path: next(counted) for path in task.head} for task in tasks]
+    for task, head in zip(tasks, heads, strict=True):
+        if fault := next((count.error for count in head.values() if count.error), None):
+            raise origin.error(("budget", task.place, "paths"), fault)
+        if unused := unused_variable(task.plan.budget, {path: files[path] for path in head}):
+            raise origin.error(("budget", task.place, *unused), "no template of this budget uses this variable")
+    bases = [{path: next(counted) for path in task.base} for task in tasks]
+    return list(zip(heads, bases, strict=True))
+
+
+def _read(plan: Plan, path: str, tree: Mapping[str, bytes]) -> Job | FileCount:
+    try:
+        return Job(plan, path, tree[path], tree)
+    except OSError as error:
+        return unreadable(f"{path}: {error.strerror or error}")
+    except TokengapError as error:
+        return unreadable(f"{path}: {error}")
+
+
+def _recorded(base: RecordedBase | None, plan: Plan, notices: dict[str, None]) -> Counts | None:
+    if base is None:
+        return None
+    from .budget_recording import recorded_counts
+
+    counts = recorded_counts(base, plan)
+    if isinstance(counts, str):
+        notices[f"{counts}; it is checked without a base"] = None
+        return None
+    return counts
+
+
+def _case(
+    origin: Origin,
+    task: _Task,
+    head: Counts,
+    before: Counts | None,
+    base: Base | None,
+    files: Mapping[str, bytes],
+    notices: dict[str, None],
+) -> Case:
+    budget = task.plan.budget
+    pairs = pair_files(head, before or {}, base.renames if isinstance(base, TreeBase) else {})
+    unread = {path: count.error for path, count in (before or {}).items() if count.error}
+    for path, error in unread.items():
+        notices[f"{path} cannot be counted on the base ({error}); max_growth of {budget.name!r} is not checked"] = None
+    if budget.max_growth and before == {}:
+        notices[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
+    return Case(
+        task.plan,
+        task.place,
+        origin,
+        pairs,
+        totals(list(head.values()), task.plan),
+        None if before is None or unread else totals(list(before.values()), task.plan),
+        lambda path: first_line(budget, path, files[path]),
+    )
+
+
+def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
+    budget = case.plan.budget
+    counts = [pair.head for pair in case.pairs if pair.head]
+    bounded = all(count.upper is not None for count in counts)
+    compares = case.compares
+    of_file: dict[str | None, list[Violation]] = {}
+    for violation in violations:
+        of_file.setdefault(violation.file, []).append(violation)
+    return BudgetResult(
+        budget,
+        case.plan.model,
+        get_counter(case.plan.spec).count("").tokenizer,
+        weakest(count.kind for count in counts),
+        case.head.tokens,
+        case.head.most if bounded else None,
+        case.base.tokens if case.base else None,
+        case.head.cost,
+        tuple(_file(pair, of_file.get(pair.path, ()), compares) for pair in case.pairs),
+        violations,
+        case.at("name")[1],
+    )
+
+
+def _file(pair: Pair, own: Sequence[Violation], compares: bool) -> FileResult:
+    introduced = {violation.introduced for violation in own}
+    return FileResult(
+        pair.path,
+        pair.head,
+        pair.base_path,
+        pair.base,
+        _change(pair) if compares else None,
+        worst(own),
+        True if True in introduced else False if False in introduced else None,
+    )
+
+
+def _change(pair: Pair) -> Change | None:
+    if pair.head is None:
+        return "removed"
+    if pair.base is None:
+        return "new"
+    if pair.base.error is not None:
+        return None
+    if pair.base_path != pair.path:
+        return "renamed"
+    gained = pair.head.most - pair.base.most
+    return "grown" if gained > 0 else "shrunk" if gained < 0 else "unchanged"
