@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..estimators.comparison import DEFAULT_BASELINE, PERIODS, compare
+from ..estimators.counting import ChatRequest, Text
 from ..tokenizers.errors import TokengapError
 from .count_cli import COUNTERS, add_inputs, book_of, texts_of
 from .inputs import Skipped
@@ -49,6 +51,8 @@ def _compare(args: argparse.Namespace) -> int:
         raise TokengapError("--per says what period the calls are for: give --calls too")
     skipped: list[Skipped] = []
     texts, counters = texts_of(args, skipped)
+    if not counters:
+        texts, counters = _by_one_model(texts)
     report = compare(
         texts,
         counters,
@@ -67,3 +71,12 @@ def _compare(args: argparse.Namespace) -> int:
         write_comparison(report, report.gap)
         write_warnings(report, skipped)
     return 0
+
+
+def _by_one_model(texts: Iterable[Text | ChatRequest]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
+    """The counter of the one model that requests name; a gap is to one count."""
+    from .requests import common_model
+
+    texts = list(texts)
+    model = common_model([text for text in texts if isinstance(text, ChatRequest)])
+    return iter(texts), [f"model:{model}"]

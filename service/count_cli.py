@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..estimators.counting import UNITS, ChatRequest, Text, count
-from ..tokenizers.errors import TokengapError
+from ..estimators.counting import UNITS, ChatRequest, Report, Row, Text, Total, count
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
 from .inputs import STDIN, Found, Skipped, find_files, read_texts
 from .price_options import add_book, load
@@ -101,7 +101,10 @@ def add_inputs(parser: Parser) -> None:
 def _count(args: argparse.Namespace) -> int:
     skipped: list[Skipped] = []
     texts, counters = texts_of(args, skipped)
-    report = count(texts, counters, price=args.price, unit=args.unit, **book_of(args, counters))
+    if counters:
+        report = count(texts, counters, price=args.price, unit=args.unit, **book_of(args, counters))
+    else:
+        report = _count_by_model(args, texts)
     if args.json:
         write_report_json(report, skipped)
     elif args.quiet:
@@ -110,6 +113,36 @@ def _count(args: argparse.Namespace) -> int:
         write_counts(report)
         write_warnings(report, skipped)
     return 0
+
+
+def _count_by_model(args: argparse.Namespace, texts: Iterable[Text | ChatRequest]) -> Report:
+    """Count each request for the model that it names, and all else with the default counter."""
+    given = list(texts)
+    by_counter: dict[str, list[int]] = {}
+    for position, text in enumerate(given):
+        by_counter.setdefault(_counter_of(text), []).append(position)
+    rows: dict[int, Row] = {}
+    total: list[Total] = []
+    for counter, positions in by_counter.items():
+        options = book_of(args, [counter])
+        try:
+            report = count((given[at] for at in positions), [counter], price=args.price, unit=args.unit, **options)
+        except UnknownNameError as error:
+            raise TokengapError(f"{given[positions[0]].source}: {error}") from error
+        rows |= zip(positions, report.results, strict=True)
+        total += report.total
+    return Report(tuple(rows[position] for position in sorted(rows)), tuple(total))
+
+
+def _counter_of(text: Text | ChatRequest) -> str:
+    if isinstance(text, Text):
+        return DEFAULT_COUNTER
+    from ..estimators.request_settings import named_model
+
+    model = named_model(text.body)
+    if model is None:
+        raise TokengapError(f"{text.source}: the request names no model: give --model, or --counter {DEFAULT_COUNTER}")
+    return f"model:{model}"
 
 
 def _counters(args: argparse.Namespace) -> int:
@@ -132,19 +165,19 @@ def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
 def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
     """The texts and requests the arguments name, standard input where they name none, and the counters.
 
-    Without a counter, requests that name a model are counted for that model.
+    No counter is the default one, where there are no requests.
     """
     paths, requests, counters = args.paths, [], args.counters
     if args.requests:
-        from .requests import common_model, read_requests
+        from .requests import read_requests
 
         requests = read_requests(args.requests)
-        if not counters and (model := common_model(requests)):
-            counters = [f"model:{model}"]
     elif not paths and not args.text:
         if sys.stdin is not None and sys.stdin.isatty():
             raise TokengapError("nothing to count: name a file or directory, give --text, or pipe a text in")
         paths = [STDIN]
+    if not requests:
+        counters = counters or [DEFAULT_COUNTER]
     return _read(args.text, find_files(paths), requests, skipped), counters
 
 

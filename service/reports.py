@@ -72,15 +72,21 @@ def _bounds(row: Row) -> str:
 
 def write_warnings(report: Report, skipped: Sequence[Skipped] = ()) -> None:
     """Warn on standard error, once for each text or price and reason; how good a counter is stands in its title."""
-    said = {
-        f"{row.source}: {explained(code, row.request.not_counted if row.request else ())}"
-        for row in report.results
-        for code in row.warnings
-        if code != _IN_TITLE
+    counters: dict[str, set[str]] = {}
+    said: dict[tuple[str, str], set[str]] = {}
+    for row in report.results:
+        counters.setdefault(row.source, set()).add(row.counter)
+        for code in row.warnings:
+            if code != _IN_TITLE:
+                why = explained(code, row.request.not_counted if row.request else ())
+                said.setdefault((row.source, why), set()).add(row.counter)
+    lines = {
+        f"{source}: {why}" + ("" if of == counters[source] else f" (by {', '.join(sorted(of))})")
+        for (source, why), of in said.items()
     }
-    said |= {f"{counter}: {warning}" for counter, price in report.prices() for warning in price.warnings}
-    for warning in sorted(said):
-        warn(warning)
+    lines |= {f"{counter}: {warning}" for counter, price in report.prices() for warning in price.warnings}
+    for line in sorted(lines):
+        warn(line)
     for file in skipped[:MOST_SKIPPED]:
         warn(f"skipped {file.source}: {file.reason}")
     if len(skipped) > MOST_SKIPPED:

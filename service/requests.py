@@ -16,15 +16,17 @@ def read_requests(paths: Sequence[str]) -> list[ChatRequest]:
     return [request for path in paths for request in _read(path)]
 
 
-def common_model(requests: Sequence[ChatRequest]) -> str | None:
-    """The model the requests name, if any does.
-
-    Raises TokengapError where they name several: which of them is meant must be said.
-    """
-    named = dict.fromkeys(model for request in requests if (model := named_model(request.body)))
+def common_model(requests: Sequence[ChatRequest]) -> str:
+    """The one model that all requests name. Raises TokengapError where they name none, or several."""
+    named: dict[str, str] = {}
+    for request in requests:
+        model = named_model(request.body)
+        if model is None:
+            raise TokengapError(f"{request.source}: the request names no model: give --model, or --counter o200k_base")
+        named.setdefault(model, request.source)
     if len(named) > 1:
         raise TokengapError(f"the requests name several models ({', '.join(named)}): choose one with --model")
-    return next(iter(named), None)
+    return next(iter(named))
 
 
 def _read(path: str) -> Iterator[ChatRequest]:

@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text as Plain
 
-from ..estimators.counting import UNITS, Report, bytes_per_token, per_word
+from ..estimators.counting import UNITS, Report, Row, bytes_per_token, per_word
 from ..estimators.gap import Gap, reason
 from ..estimators.price import Money, display, plain
 from ..tokenizers.counter import weakest
-from .reports import printable
+from .reports import MOST_SKIPPED, printable
 
 _NONE = "-"
 _NAME = 20  # the least characters of a long name that stay on one line
@@ -124,10 +124,15 @@ def _price_lines(report: Report) -> Iterator[str]:
 def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
     totals = {total.counter: total.tokens for total in report.total}
     low, high = printable(gap.baseline), printable(gap.reference)
+    says, counted = f"{low} says {_tokens(totals[gap.baseline])}", f"{totals[gap.reference]:,}"
+    if uncounted := [row.source for row in report.results if row.counter == gap.reference and _lacks_a_part(row)]:
+        yield f"Gap: not known. {says}, {high} counts at least {counted}."
+        yield f"Not everything was counted in {printable(', '.join(uncounted[:MOST_SKIPPED]))}."
+        return
     size = "no gap." if not gap.tokens else f"{abs(gap.tokens):,} too {'few' if gap.tokens > 0 else 'many'}"
     if gap.tokens:
         size += "." if gap.percent is None else f" ({gap.percent:,}% of the count)."
-    yield f"Gap: {low} says {_tokens(totals[gap.baseline])}, {high} counts {totals[gap.reference]:,}: {size}"
+    yield f"Gap: {says}, {high} counts {counted}: {size}"
     volume = gap.volume
     if volume and volume.cost:
         yield (
@@ -139,6 +144,10 @@ def _gap_lines(report: Report, gap: Gap) -> Iterator[str]:
     elif gap.cost:
         yield f"In money: {display(gap.cost)}."
     yield reason(gap.parts)
+
+
+def _lacks_a_part(row: Row) -> bool:
+    return row.request is not None and bool(row.request.not_counted)
 
 
 def _tokens(number: int) -> str:

@@ -81,7 +81,7 @@ def find_model(name: str) -> Model:
         if model := known.get(candidate):
             return model
     advice = "no tokenizer is known for it. Name a counter instead, such as o200k_base, or see 'tokengap counters'"
-    raise unknown_name("model", plain[:100], known, advice)
+    raise unknown_name("model", name[:100], known, advice, looked_up=plain)
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tokengap.estimators import ChatRequest, compare, count, report_json
+from tokengap.estimators import ChatRequest, compare, count, count_request, report_json
 from tokengap.service.cli import main
 
 Answer = Callable[..., Any]
@@ -50,10 +50,50 @@ def test_jsonl_is_a_request_a_line(answer: Answer, tmp_path: Path) -> None:
 def test_the_requests_own_model_is_the_default(answer: Answer, run: Run, tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", TOOLS)
     assert answer("count", "--request", file)["results"][0]["counter"] == "model:gpt-4o"
-    several = write(tmp_path / "s.jsonl", TOOLS, {**TOOLS, "model": "gpt-4"})
-    done = run("count", "--request", several)
+    several = write(tmp_path / "s.jsonl", TOOLS, {**TOOLS, "model": "gpt-4"}, TOOLS)
+    done = run("compare", "--request", several)
     assert done.returncode == 2
     assert b"name several models (gpt-4o, gpt-4): choose one with --model" in done.stderr
+
+
+def test_each_request_is_counted_for_the_model_it_names(answer: Answer, run: Run, tmp_path: Path) -> None:
+    file = write(tmp_path / "s.jsonl", TOOLS, {**TOOLS, "model": "gpt-4"}, TOOLS)
+    body = answer("count", "--request", file, "--text", "one two")
+    assert [(row["source"], row["counter"]) for row in body["results"]] == [
+        ("text", "o200k_base"),
+        (f"{file}:1", "model:gpt-4o"),
+        (f"{file}:2", "model:gpt-4"),
+        (f"{file}:3", "model:gpt-4o"),
+    ]
+    for row in body["results"][1:]:
+        model = row["counter"].removeprefix("model:")
+        assert row["tokens"] == count_request(TOOLS, model).tokens
+    assert [total["counter"] for total in body["total"]] == ["o200k_base", "model:gpt-4o", "model:gpt-4"]
+    assert body["total"][1]["tokens"] == sum(row["tokens"] for row in body["results"][1::2])
+    assert all(row["cost"] for row in body["results"][1:])
+    unknown = write(tmp_path / "u.jsonl", TOOLS, {**TOOLS, "model": "gpt-99"})
+    done = run("count", "--request", unknown)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert f"{unknown}:2: unknown model 'gpt-99': did you mean".encode() in done.stderr
+
+
+@pytest.mark.parametrize("command", ["count", "compare"])
+def test_a_request_without_a_model_needs_one_to_be_named(command: str, run: Run, tmp_path: Path) -> None:
+    file = write(tmp_path / "r.json", HELLO)
+    done = run(command, "--request", file)
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+    assert f"{file}: the request names no model: give --model".encode() in done.stderr
+    assert run(command, "--request", file, "--counter", "o200k_base").returncode == 0
+
+
+def test_what_is_not_counted_leaves_the_gap_open(run: Run, tmp_path: Path) -> None:
+    parts = [{"text": "look"}, {"fileData": {"mimeType": "image/png", "fileUri": "gs://x/y"}}]
+    file = write(tmp_path / "g.json", {"contents": [{"role": "user", "parts": parts}]})
+    done = run("compare", "--request", file, "--model", "gemini-2.5-flash")
+    assert done.returncode == 0
+    assert b"Gap: not known. words:1 says 1 token, model:gemini-2.5-flash counts at least 1.\n" in done.stdout
+    assert b"no gap" not in done.stdout
+    assert b"(by model:gemini-2.5-flash)" in done.stderr  # the other counter has nothing to say of it
 
 
 def test_a_rule_of_thumb_sees_the_texts_alone(answer: Answer, tmp_path: Path) -> None:

@@ -131,3 +131,21 @@ def test_reported_prefix_fault(shared_json: Callable[[str], Any]) -> None:
     (case,) = (c for c in shared_json("cases/reported_faults.json")["cases"] if c["id"] == "headroom-2108")
     for name, encoding in case["expected"]["encodings"].items():
         assert find_model(name).encoding == encoding
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("gpt-5.6", "gpt-5.6-sol"),
+        ("gpt-4o-foo", "gpt-4o"),
+        ("openai/gpt-4o-foo", "gpt-4o"),
+        ("GPT-4o-mini-foo", "gpt-4o-mini"),
+        ("claude-opus-4-99", "claude-opus-4"),
+    ],
+)
+def test_the_nearest_names_are_suggested_each_once(name: str, first: str) -> None:
+    with pytest.raises(UnknownNameError) as error:
+        find_model(name)
+    assert error.value.suggestions[0] == first
+    assert len(set(error.value.suggestions)) == len(error.value.suggestions) <= 3
+    assert repr(name) in str(error.value)
