@@ -67,6 +67,7 @@ def make_repository(folder: Path, files: int, size: int, changed: int) -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
     (folder / "tokengap.toml").write_text(CONFIGURATION)
+    (folder / "README.md").touch()
     for number in range(files):
         path = folder / "prompts" / f"team{number % 20}" / f"prompt{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ def measure(folder: Path, rounds: int) -> dict[str, Timing]:
     tokengap = [str(here / "tokengap"), "check"]
     commands = {
         "python -c pass": [sys.executable, "-c", "pass"],
-        "nothing to do": [*tokengap, "tokengap.md"],
+        "nothing to do": [*tokengap, "README.md"],
         "without a base": tokengap,
         "with a base": [*tokengap, "--baseline", "main"],
         "tiktoken in a loop": [sys.executable, "-c", LOOP],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from decimal import Decimal
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +14,7 @@ from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
-from .price import CONTEXT, Money, Price
+from .price import Money, Price
 
 if TYPE_CHECKING:
     from ..tokenizers.counter import Counter
@@ -48,12 +47,16 @@ class FileCount(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How a budget's files are counted and priced. ``price`` is ``None`` where none is known."""
+    """How a budget's files are counted and priced.
+
+    ``price`` is ``None`` where none is known; ``price_of`` is that of a variant which a request names.
+    """
 
     budget: Budget
     model: str | None
     spec: str
     price: Price | None
+    price_of: Callable[[str], Price | None]
 
 
 class Job(NamedTuple):
@@ -76,8 +79,17 @@ class _Piece(NamedTuple):
     tokens: int
     upper: int | None
     kind: Kind
+    price: Price | None
     not_counted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> Money | None:
+        """What the call costs, by the bound where there is one."""
+        from .cost import make_bill
+
+        tokens = self.tokens if self.upper is None else self.upper
+        return make_bill(self.price, {"input": tokens}).total if self.price else None
 
 
 def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCount]:
@@ -135,7 +147,7 @@ def _count(job: Job) -> FileCount:
         sum(piece.tokens for piece in pieces),
         sum(uppers) if len(uppers) == len(pieces) else None,
         weakest(piece.kind for piece in pieces),
-        _cost(pieces, job.plan.price),
+        sum_costs(piece.cost for piece in pieces),
         tuple(dict.fromkeys(path for piece in pieces for path in piece.not_counted)),
         tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
         digest,
@@ -150,7 +162,7 @@ def unreadable(problem: str, digest: str = "") -> FileCount:
 def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
     counter = get_counter(plan.spec)
     for text in contents.texts:
-        yield _text_piece(text, counter)
+        yield _text_piece(text, counter, plan.price)
     for number, request in enumerate((*contents.requests, *contents.tools), start=1):
         try:
             yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
@@ -159,7 +171,7 @@ def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
             raise TokengapError(f"{where}: {error}") from None
 
 
-def _text_piece(text: Sent, counter: Counter) -> _Piece:
+def _text_piece(text: Sent, counter: Counter, price: Price | None) -> _Piece:
     counts = [counter.count(part) for part in text.parts] or [counter.count("")]
     kind = weakest(count.kind for count in counts)
     tokens = sum(count.tokens for count in counts) + text.allowance
@@ -168,7 +180,7 @@ def _text_piece(text: Sent, counter: Counter) -> _Piece:
     upper = sum(known) + text.allowance if len(known) == len(bounds) else None
     warnings = tuple(code for count in counts for code in count.warnings)
     # An allowance is a bound that somebody stated, not a count.
-    return _Piece(tokens, upper, "heuristic" if text.allowance else kind, (), warnings)
+    return _Piece(tokens, upper, "heuristic" if text.allowance else kind, price, (), warnings)
 
 
 def _request_piece(request: object, plan: Plan) -> _Piece:
@@ -177,7 +189,19 @@ def _request_piece(request: object, plan: Plan) -> _Piece:
     counted = count_request(request, plan.model, plan.budget.counter)
     upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
     bounded = upper if not counted.not_counted else None
-    return _Piece(counted.tokens, bounded, counted.kind, counted.not_counted, counted.warnings)
+    price = _request_price(request, plan)
+    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings)
+
+
+def _request_price(request: object, plan: Plan) -> Price | None:
+    """The price at the tier that the request names, or that of a batch."""
+    from .request_settings import requested_variant
+
+    try:
+        variant = requested_variant(request)
+    except TokengapError:  # a tier whose price nobody knows
+        return None
+    return plan.price_of(variant) if variant else plan.price
 
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:
@@ -188,12 +212,12 @@ def _tools_piece(value: object, plan: Plan) -> _Piece:
     counted = count_request(request, plan.model, plan.budget.counter)
     part = counted.parts.get("tools")
     if part is None:
-        return _Piece(counted.tokens, None, "heuristic", counted.not_counted, counted.warnings)
+        return _Piece(counted.tokens, None, "heuristic", plan.price, counted.not_counted, counted.warnings)
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
     if upper is not None and counted.not_counted:
         beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
         upper = None if beside is None else upper + beside
-    return _Piece(part.tokens, upper, part.kind, counted.not_counted, counted.warnings)
+    return _Piece(part.tokens, upper, part.kind, plan.price, counted.not_counted, counted.warnings)
 
 
 def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
@@ -214,25 +238,11 @@ def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> in
     return tokens
 
 
-def _cost(pieces: Iterable[_Piece], price: Price | None) -> Money | None:
-    if price is None:
-        return None
-    from .cost import make_bill
-
-    amount = Decimal(0)
-    for piece in pieces:
-        total = make_bill(price, {"input": piece.tokens if piece.upper is None else piece.upper}).total
-        if total is None:
-            return None
-        amount = CONTEXT.add(amount, total.amount)
-    return Money(amount, price.currency)
-
-
-def sum_costs(costs: Iterable[Money | None], currency: str | None) -> Money | None:
-    """A sum that is not known where one of its parts is not."""
-    total = Money(Decimal(0), currency) if currency else None
+def sum_costs(costs: Iterable[Money | None]) -> Money | None:
+    """A sum that is not known where one of its parts is not; of nothing it is not known either."""
+    total: Money | None = None
     for cost in costs:
-        if cost is None or total is None:
+        if cost is None:
             return None
-        total = total + cost
+        total = cost if total is None else total + cost
     return total

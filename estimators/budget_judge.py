@@ -61,7 +61,8 @@ class Case(NamedTuple):
 
 def totals(counts: Sequence[FileCount], plan: Plan) -> Totals:
     """Files that could not be read are left out, and must not be among them where that matters."""
-    cost = sum_costs((count.cost for count in counts), plan.price.currency if plan.price else None)
+    nothing = Money(Decimal(0), plan.price.currency) if plan.price else None
+    cost = sum_costs(count.cost for count in counts) if counts else nothing
     return Totals(
         sum(count.tokens for count in counts),
         sum(count.most for count in counts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
-from ..tokenizers.errors import UnknownNameError
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from .as_of import AsOf
 from .budget_report import Prices
 from .price import Price
@@ -25,6 +25,13 @@ class Pricing:
         self._book = book
         self._today = today or datetime.now(UTC).date()
         self._prices: dict[str, Price | None] = {}
+
+    def price_of(self, model: str, variant: str) -> Price | None:
+        """The price of a model at a variant, such as batch; ``None`` where that has none."""
+        try:
+            return self._book.price(model, self._at.time, variant=variant)
+        except TokengapError:
+            return None
 
     def price(self, model: str) -> Price | None:
         """The price of a model; ``None`` where no table has it."""

@@ -213,6 +213,7 @@ def _file(file: FileResult) -> Json:
         "verdict": file.verdict,
         "introduced": file.introduced,
         "not_counted": list(file.head.not_counted) if file.head else [],
+        "warnings": list(file.head.warnings) if file.head else [],
     }
 
 

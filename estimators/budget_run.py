@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ def run_check(
         case = _case(loaded.origin, task, head, before, base, files, notices)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
+        notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
         notices[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
     name = base.name if base else None
@@ -87,7 +89,7 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
             ("budget", place, "max_cost"),
             f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
         )
-    return Plan(budget, model, spec, price)
+    return Plan(budget, model, spec, price, partial(pricing.price_of, model or ""))
 
 
 def _from_folder(counter: str, origin: Origin) -> str:
@@ -165,6 +167,16 @@ def _case(
         None if before is None or unread else totals(list(before.values()), task.plan),
         lambda path: first_line(budget, path, files[path]),
     )
+
+
+def _warnings(name: str, head: Counts) -> Iterator[str]:
+    """What its counters and rules say of the files of a budget."""
+    from .counting import WARNINGS
+
+    for code in dict.fromkeys(code for count in head.values() for code in count.warnings):
+        paths = [path for path, count in head.items() if code in count.warnings]
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        yield f"{name!r}: {WARNINGS.get(code, code)} ({paths[0]}{more})"
 
 
 def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:

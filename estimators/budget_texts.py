@@ -97,7 +97,11 @@ def _selected(budget: Budget, path: str, text: str) -> list[Any]:
     value = _parse(text, path)
     if budget.field:
         return [member for _, member in select_fields(value, budget.field)]
-    return value if PurePosixPath(path).suffix.lower() in JSON_LINES and isinstance(value, list) else [value]
+    if PurePosixPath(path).suffix.lower() not in JSON_LINES:
+        return [value]
+    if not value:
+        raise TokengapError("empty: there is no line with anything in it")
+    return list(value) if isinstance(value, list) else [value]
 
 
 def _parse(text: str, path: str) -> object:

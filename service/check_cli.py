@@ -10,11 +10,13 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..estimators.budget_baseline import TreeBase
 from ..tokenizers.errors import TokengapError
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from ..estimators.budget_baseline import Base
     from ..estimators.budget_check import Checked
     from ..estimators.budget_config import Loaded
     from .cli import Parser
@@ -119,7 +121,7 @@ def check(args: argparse.Namespace) -> Checked:
             loaded,
             work,
             found.base,
-            only=_only(args.paths, config, folder),
+            only=_only(args.paths, config, folder, found.base),
             book=book,
             today=_day(args.today),
             fail_inherited=args.fail_inherited,
@@ -169,12 +171,15 @@ def _beside(config: Path) -> Iterator[str]:
         yield f"{other.name} has [tool.tokengap] too, which is not read: {config.name} holds"
 
 
-def _only(paths: list[str], config: Path, folder: Path) -> list[str] | None:
+def _only(paths: list[str], config: Path, folder: Path, base: Base | None) -> list[str] | None:
     """Paths as the configuration's patterns see them; the configuration itself concerns every budget."""
-    resolved = [Path(path).absolute() for path in paths]
-    if not paths or any(os.path.realpath(path) == str(config.resolve()) for path in resolved):
-        return None
-    return [os.path.relpath(path, folder).replace(os.sep, "/") for path in resolved]
+    before = base.files if isinstance(base, TreeBase) else ()
+    asked = []
+    for path in paths:
+        asked.append(os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"))
+        if not os.path.lexists(path) and asked[-1] not in before:
+            raise TokengapError(f"{path}: no such file or folder")
+    return None if not paths or os.path.relpath(config.resolve(), folder) in asked else asked
 
 
 def _day(text: str | None) -> date | None:

@@ -364,6 +364,42 @@ def test_a_table_that_is_old_is_said_though_prices_are_of_today() -> None:
     assert report.prices.stale
 
 
+@pytest.mark.parametrize(
+    ("settings", "rate"),
+    [
+        ({}, "1.25"),
+        ({"service_tier": "default"}, "1.25"),
+        ({"service_tier": "flex"}, "0.625"),
+        ({"service_tier": "priority"}, "2.5"),
+        ({"service_tier": "gold"}, None),
+    ],
+)
+def test_a_request_is_priced_at_the_tier_it_names(settings: dict[str, str], rate: str | None) -> None:
+    """By the table, gpt-5's input at these tiers, a million tokens of it."""
+    request = {"messages": [{"role": "user", "content": "Hello"}], **settings}
+    files = {"p/a.json": json.dumps(request).encode()}
+    result = only(check("type = 'chat'\nmodel = 'gpt-5'\nmax_cost = '1 USD'", files))
+    if rate is None:
+        assert [violation.code for violation in result.violations] == ["TOK010"]
+        return
+    assert result.upper is not None
+    assert result.cost is not None
+    assert result.cost.amount == result.upper * Decimal(rate) / 10**6
+    batch = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": request}
+    files = {"p/a.jsonl": json.dumps(batch).encode()}
+    result = only(check("type = 'chat'\nmodel = 'gpt-5'\nmax_cost = '1 USD'", files))
+    assert result.cost is not None
+    assert result.cost.amount == (result.upper or 0) * Decimal("0.625") / 10**6
+
+
+def test_what_a_counter_warns_of_is_said_once() -> None:
+    files = {f"p/{number}": words(number) for number in range(1, 4)}
+    report = check("model = 'claude-sonnet-4-5'\ncount = 'any'\nmax_tokens = 100", files).report
+    assert [notice for notice in report.notices if "another was assumed" in notice] == [
+        "'b': this model's own tokenizer is not published or not included; another was assumed (p/1 and 2 more)"
+    ]
+
+
 # Counts written down.
 
 

@@ -82,6 +82,7 @@ def test_what_is_counted(path: str, data: str, keys: dict[str, Any], counted: Co
         ("a.json", b"{", {"type": "chat"}, "a.json: not JSON"),
         ("a.json", b'{"a": 1, "a": 2}', {"type": "chat"}, "a.json: a: the key is there twice"),
         ("a.jsonl", b"{}\n{", {"type": "chat"}, "a.jsonl: line 2: not JSON: "),
+        ("a.jsonl", b"\n\n", {"type": "chat"}, "a.jsonl: empty"),
         ("a.yaml", b"a: 1\na: 2", {"field": "a"}, "a.yaml: not YAML: the key 'a' is there twice, on line 2 again"),
         ("a.yaml", b"a: [", {"field": "a"}, "a.yaml: not YAML"),
         ("a.yaml", b"a: !!python/object:os.system x", {"field": "a"}, "a.yaml: not YAML"),

@@ -325,6 +325,15 @@ def test_a_configuration_above_and_below(there: Path, git: Git, capsys: Capture,
     assert len(answer(capsys, "--config", "a/b/pyproject.toml", "a/b/pyproject.toml")["budgets"]) == 1
 
 
+def test_paths_that_are_not_there(small: Path, capsys: Capture) -> None:
+    assert "p/gone.md: no such file or folder" in refusal(capsys, "p/a.md", "p/gone.md")
+    write(small, {"p/a.md": None, "p/b.md": words(1)})
+    assert "p/a.md: no such file or folder" in refusal(capsys, "p/a.md")
+    assert len(answer(capsys, "p/a.md", "--baseline", "HEAD")["budgets"]) == 1
+    assert len(answer(capsys, "p")["budgets"]) == len(answer(capsys, str(small))["budgets"]) == 1
+    assert answer(capsys, str(small / ".git"))["budgets"] == []
+
+
 def test_a_sparse_checkout_is_checked_whole(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
     git(tmp_path, "clone", "-q", str(there), "clone")
     clone = tmp_path / "clone"
@@ -588,7 +597,7 @@ def test_without_git(small: Path, run: Callable[..., Any], capsys: Capture) -> N
 
 def test_a_check_of_nothing_imports_nothing_heavy(small: Path) -> None:
     code = (
-        "import sys; from tokengap.service.cli import main; code = main(['check', 'other.md', '--baseline', 'HEAD']); "
+        "import sys; from tokengap.service.cli import main; code = main(['check', '.git/HEAD', '--baseline', 'HEAD']); "
         "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'concurrent', 'asyncio'}; "
         "sys.exit(code or ' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
