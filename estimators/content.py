@@ -10,14 +10,22 @@ from .images import read_image
 from .messages import Call, Content, Message, Result, check_role
 from .settings import SCALAR
 
+_CITATION = names(
+    "type url title start_index end_index file_id filename index container_id cited_text document_index document_title "
+    "start_char_index end_char_index start_page_number end_page_number start_block_index end_block_index "
+    "encrypted_index search_result_index source"
+)
+_LOGPROB = names("token bytes logprob")
+
 LABELS: Mapping[str, Known] = {
     # Ids name a part, and index or status belong to a stream; no published count moves with them.
     **dict.fromkeys(names("id index status type is_error phase strict namespace caller_id async toolset_name"), SCALAR),
     "caller": names("type caller_id tool_id"),
     "cache_control": names("type ttl"),
     "prompt_cache_breakpoint": names("mode ttl"),
-    "annotations": None,  # of an earlier answer: where its citations point
-    "logprobs": None,
+    # Of an earlier answer: where its citations point, and how likely its tokens were.
+    "annotations": {**dict.fromkeys(_CITATION, SCALAR), "url_citation": _CITATION},
+    "logprobs": {**dict.fromkeys(_LOGPROB, SCALAR), "top_logprobs": _LOGPROB},
 }
 """Keys of a message or part that only label it: no part of the prompt."""
 
@@ -52,10 +60,11 @@ def read_message(fields: Fields) -> Message:
         _read_function(legacy, content, legacy=True)
     if "content" in fields:
         value = fields.take("content")
-        if role in _NEEDS_CONTENT and (value is None or value == []):
-            fail(fields.at("content"), f"a text or a non-empty array of parts is needed, not {describe(value)}")
+        if role in _NEEDS_CONTENT and (value is None or value in ([], ())):
+            found = "null" if value is None else "empty"
+            fail(fields.at("content"), f"{found}: a text or at least one part is needed")
         _add_content(value, fields.at("content"), fields.not_counted, content)
-    elif role != "assistant" and not (role == "system" and "output_config" in fields):
+    elif role != "assistant" and not (role == "system" and any(key in fields for key in _SYSTEM_LABELS)):
         fail(fields.path, "'content' is missing")
     if (refusal := fields.text("refusal")) is not None:
         content.texts.append(refusal)
@@ -133,7 +142,7 @@ def _read_part(fields: Fields, content: Content) -> None:
 
 def _text_part(fields: Fields, content: Content) -> None:
     content.texts.append(fields.text("text", required=True) or "")
-    fields.skip({"citations": None})  # of an earlier answer: Anthropic counts no text that they repeat
+    fields.skip({"citations": _CITATION})  # of an earlier answer: Anthropic counts no text that they repeat
 
 
 def _refusal_part(fields: Fields, content: Content) -> None:
@@ -179,14 +188,22 @@ def _document_part(fields: Fields, content: Content) -> None:
         source.close()
     else:
         fields.not_counted.add(source.path)
-    fields.skip({"citations": frozenset({"enabled"})})
+    _read_citations(fields)
 
 
 def _search_result_part(fields: Fields, content: Content) -> None:
     for key in ("title", "source"):
         content.texts.append(fields.text(key, required=True) or "")
     _add_content(fields.take("content"), fields.at("content"), fields.not_counted, content)
-    fields.skip({"citations": frozenset({"enabled"})})
+    _read_citations(fields)
+
+
+def _read_citations(fields: Fields) -> None:
+    """Whether the answer is to cite: Anthropic then adds to its system prompt, and does not say what."""
+    if (citations := fields.fields("citations")) is not None:
+        if citations.take("enabled") is True:
+            fields.not_counted.add(citations.path)
+        citations.close()
 
 
 _PARTS: Mapping[str, Callable[[Fields, Content], None]] = {

@@ -67,6 +67,13 @@ def describe(value: object) -> str:
     return "null" if value is None else _NAMES.get(type(value), f"a Python {type(value).__name__}")
 
 
+def show(value: object) -> str:
+    """A value as a short piece of an error: strings and numbers themselves, of anything else its type."""
+    if isinstance(value, str):
+        return f"{value[:40]!r}, a string"
+    return str(value)[:40] if isinstance(value, int | float) and not isinstance(value, bool) else describe(value)
+
+
 def members(value: object, path: str) -> list[tuple[object, str]]:
     """The members of an object or array that are not plain text, each with its path; of anything else none."""
     pairs: Iterable[tuple[str | int, object]] = ()
@@ -188,6 +195,12 @@ class Fields:
             fail(self.at(key), f"an array is needed, not {describe(value)}")
         return value
 
+    def each(self, key: str) -> list[tuple[object, str]]:
+        """Take an array, or the one object in its place that Google's API takes too: the members with their paths."""
+        if self.is_object(key):
+            return [(self.take(key), self.at(key))]
+        return [(item, join(self.at(key), i)) for i, item in enumerate(self.items(key))]
+
     def fields(self, key: str) -> Fields | None:
         """Take an object; null and absent are None."""
         value = self.take(key)
@@ -198,7 +211,7 @@ class Fields:
         value = self.take(key)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
             return value
-        fail(self.at(key), f"a positive whole number is needed, not {str(value)[:40]}")
+        fail(self.at(key), f"a positive whole number is needed, not {show(value)}")
 
     def skip(self, settings: Mapping[str, Known]) -> None:
         """Drop what is known to be no part of the prompt; unknown keys inside it are still noted."""

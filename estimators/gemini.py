@@ -8,19 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .content import compact_json
-from .fields import Fields, Known, NotCounted, describe, fail, join, names, spellings
+from .fields import Fields, Known, NotCounted, describe, fail, join, names, show, spellings
 from .images import Image, read_image
 from .messages import Call, Content, Message, check_role
 from .settings import CLIENT_SETTINGS, GENERATION_SETTINGS, SCALAR
 
 _HOSTED_PARTS = spellings("executableCode codeExecutionResult toolCall toolResponse audioTranscription")
 _DATA = _HOSTED_PARTS | spellings("text inlineData fileData functionCall functionResponse thoughtSignature")
-_PART_SETTINGS: Mapping[str, Known] = dict.fromkeys(
+_PART_SETTINGS: Mapping[str, Known] = {
     # What of a file is read, or whose voice it is: the file itself is not counted.
-    spellings("partMetadata videoMetadata documentMetadata spreadsheetMetadata audioMetadata speechMetadata")
-    | spellings("mediaProcessing"),
-    None,
-)
+    **dict.fromkeys(spellings("partMetadata"), None),  # any key of the caller's own
+    **dict.fromkeys(
+        spellings("videoMetadata documentMetadata spreadsheetMetadata audioMetadata speechMetadata"),
+        spellings("startOffset endOffset fps contentLayers startPage endPage visibleCells sheetIndex speaker style"),
+    ),
+    **dict.fromkeys(spellings("mediaProcessing"), SCALAR),
+}
 _CALL_LABELS: Mapping[str, Known] = dict.fromkeys(spellings("id willContinue scheduling"), SCALAR)
 _FILE_LABELS: Mapping[str, Known] = dict.fromkeys(spellings("displayName"), SCALAR)
 _RESOLUTIONS = names("unspecified low medium high ultra_high")
@@ -73,11 +76,11 @@ def _read_content(fields: Fields, content: Content, resolution: str) -> str:
     """Read one content, and return its role: without one it is the user's."""
     role = fields.text("role") or "user"
     check_role(role, fields.at("role"))
-    parts = fields.items("parts")
+    parts = fields.each("parts")
     if not parts:
         fail(fields.at("parts"), "a non-empty array of parts is needed")
-    for i, part in enumerate(parts):
-        _read_part(part, join(fields.at("parts"), i), fields.not_counted, content, resolution)
+    for part, path in parts:
+        _read_part(part, path, fields.not_counted, content, resolution)
     fields.close()
     return role
 
@@ -106,8 +109,8 @@ def _read_part(value: object, path: str, not_counted: NotCounted, content: Conte
         call.close()
     if (result := fields.fields(fields.spelled("functionResponse"))) is not None:
         content.texts += [result.text("name", required=True) or "", compact_json(result, "response")]
-        for i, part in enumerate(result.items("parts")):
-            inner = Fields(part, join(result.at("parts"), i), not_counted)
+        for part, at in result.each("parts"):
+            inner = Fields(part, at, not_counted)
             _read_media(inner, content, read_resolution(inner) or resolution)
             inner.skip(_PART_SETTINGS)
             inner.close()
@@ -149,7 +152,7 @@ def read_resolution(fields: Fields) -> str:
         return ""
     level = value.lower().removeprefix("media_resolution_") if isinstance(value, str) else ""
     if level not in _RESOLUTIONS:
-        fail(path, f"unknown media resolution {str(value)[:40]!r}; known: MEDIA_RESOLUTION_LOW, _MEDIUM, _HIGH")
+        fail(path, f"unknown media resolution {show(value)}; known: MEDIA_RESOLUTION_LOW, _MEDIUM, _HIGH")
     return "" if level == "unspecified" else level
 
 

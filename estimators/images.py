@@ -13,6 +13,7 @@ from .framing import ImageRule
 
 DETAILS = ("auto", "low", "high", "original")
 _DATA_URL = re.compile(r"data:([a-z0-9.+/-]*)((?:;[^;,]*)*),", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:\S", re.IGNORECASE)
 _READABLE = frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"})
 _URL_SAFE = str.maketrans("-_", "+/")  # Google's API takes this alphabet too
 _NO_BOUND = 1_000_000  # patches: only a side of 65,535 pixels allows as many
@@ -98,6 +99,8 @@ def _url_size(url: object, path: str) -> tuple[int, int] | None:
     if not isinstance(url, str):
         fail(path, "a URL is needed")
     if not url[:5].lower().startswith("data:"):
+        if not _URL.match(url[:200]):
+            fail(path, f"{url[:40]!r} is no URL, such as https://… or data:image/png;base64,…")
         return None
     header = _DATA_URL.match(url[:200])
     if header is None or not header[2].lower().endswith(";base64"):
@@ -190,10 +193,10 @@ def image_tokens(rule: ImageRule, image: Image) -> ImageTokens | None:
     return ImageTokens(rule.tokens, (rule.at_least, rule.at_most), depends_on_size=False)
 
 
-def _tiles(rule: ImageRule, image: Image) -> ImageTokens:
+def _tiles(rule: ImageRule, image: Image) -> ImageTokens | None:
     """OpenAI: fit into 2,048 by 2,048, then the short side into 768, then a base and so much per 512-pixel tile."""
     if image.detail == "original":
-        fail(image.path, f"detail 'original' is not known for models under the rule {rule.name}")
+        return None  # from gpt-5.4 on, by OpenAI's guide; whether these models refuse it, it does not say
     if image.detail == "low":
         return ImageTokens(rule.base, (rule.base, rule.base), depends_on_size=False)
     if image.size is None:
@@ -212,9 +215,9 @@ def _patches(rule: ImageRule, image: Image) -> ImageTokens | None:
     while isinstance(limits, str):
         limits = details.get(limits)
     if limits is None:
-        fail(image.path, f"detail {image.detail!r} is not known for models under the rule {rule.name}")
+        return None
     side, budget = limits.get("side"), limits.get("budget")
-    least = limits.get("budget_at_least", budget)
+    least_side, least = limits.get("side_at_least", side), limits.get("budget_at_least", budget)
 
     def tokens(patches: int) -> int:
         return ceil(patches * Fraction(rule.multiplier))
@@ -224,7 +227,7 @@ def _patches(rule: ImageRule, image: Image) -> ImageTokens | None:
         return ImageTokens(tokens(most), (tokens(1), tokens(most))) if most < _NO_BOUND else None
     return ImageTokens(
         tokens(_patch_count(image.size, side, budget)),
-        (tokens(_patch_count(image.size, side, least)), tokens(_patch_count(image.size, side, budget))),
+        (tokens(_patch_count(image.size, least_side, least)), tokens(_patch_count(image.size, side, budget))),
     )
 
 

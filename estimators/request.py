@@ -81,6 +81,9 @@ def _read_list(items: Sequence[object], not_counted: NotCounted) -> Request:
     """A list of texts or messages. It may be a piece of a conversation, so it need not make sense as a whole."""
     if not items:
         fail("request", "an empty array: give at least one message or text")
+    for i, item in enumerate(items):
+        if isinstance(item, Mapping) and "role" not in item and any(key in item for key in (*_INPUTS, *BATCH_BODIES)):
+            fail(join("", i), "a request in an array: a file of several requests is JSONL, with one a line")
     if all(isinstance(item, str) for item in items):
         return _texts(tuple(item for item in items if isinstance(item, str)), not_counted)
     if any(isinstance(item, Mapping) and "parts" in item and "content" not in item for item in items):
@@ -94,11 +97,12 @@ def _messages(items: Sequence[object], path: str, not_counted: NotCounted) -> tu
     return tuple(read_message(Fields(item, join(path, i), not_counted)) for i, item in enumerate(items))
 
 
-def _read_object(fields: Fields, model: str | None) -> Request:
+def _read_object(fields: Fields, model: str | None, *, model_around: str | None = None) -> Request:
+    """Read a request object. ``model_around``: what the line of a batch file around it names."""
     given = _find_input(fields)
+    own_model = fields.text("model") or model_around
     if given is None and (body := _batch_body(fields)) is not None:
-        return _read_object(body, model)
-    own_model = fields.text("model")
+        return _read_object(body, model, model_around=own_model)
     embeds = bool(_EMBEDDING.search((model or own_model or "").lower()))
     config = fields.fields("config") if given == "contents" else None  # as the google-genai client takes it
     holders = (fields, config) if config else (fields,)
@@ -114,7 +118,7 @@ def _read_object(fields: Fields, model: str | None) -> Request:
     tools = Tools(is_open=goes_on or "mcp_servers" in fields or _holds(value, _BRINGS_TOOLS))
     choice = Choice()
     for holder in holders:
-        read_tools(holder, tools)
+        read_tools(holder, tools, is_google=given == "contents")
         choice = read_choice(holder) or choice
         holder.skip_uncounted(ELSEWHERE)
         holder.skip(SETTINGS)
@@ -137,11 +141,14 @@ def _batch_body(fields: Fields) -> Fields | None:
     """The request inside a line of a batch file; None where earlier messages take the place of any input."""
     for key in BATCH_BODIES:
         if (body := fields.fields(key)) is not None:
+            if fields.path:
+                fail(body.path, f"{key!r} within {fields.path!r}: a line of a batch file holds one request")
             fields.skip(BATCH_SETTINGS)
             fields.close()
             return body
     if "requests" in fields:
-        fail(fields.at("requests"), "several requests; count each on its own")
+        requests = fields.items("requests")
+        fail(fields.at("requests"), "several requests; count each on its own" if requests else "empty")
     if not any(key in fields for key in HISTORY):
         fail(fields.path, f"none of {', '.join(_INPUTS)} given; exactly one is needed")
     return None
@@ -206,7 +213,7 @@ def _read_input(
 def _items(items: Sequence[object], path: str, not_counted: NotCounted, *, are_texts: bool) -> tuple[Message, ...]:
     """The items of a Responses ``input``; without those whose text the provider keeps."""
     if any(isinstance(item, int | float | list) for item in items):
-        fail(path, "token ids are counted already; give texts")
+        fail(path, "token ids are counted already: their number is the count")
     if are_texts:
         fail(path, "a text or a non-empty array of texts is needed")
     read = (read_item(Fields(item, join(path, i), not_counted)) for i, item in enumerate(items))
@@ -222,7 +229,7 @@ def _answer_schema(fields: Fields, config: Fields | None) -> tuple[ResponseSchem
     for key, settings in (("text", ("verbosity",)), ("output_config", ("effort",))):
         if (holder := fields.fields(key)) is not None:
             if (chosen := holder.fields("format")) is not None:
-                found = _format(chosen) or found
+                found = _format(chosen, needs_name=key == "text") or found
             holder.skip(dict.fromkeys(settings, SCALAR))
             holder.close()
     generation = fields.fields(fields.spelled("generationConfig"))
@@ -239,7 +246,8 @@ def _answer_schema(fields: Fields, config: Fields | None) -> tuple[ResponseSchem
     return found, resolution
 
 
-def _format(fields: Fields) -> ResponseSchema | None:
+def _format(fields: Fields, *, needs_name: bool = False) -> ResponseSchema | None:
+    """A format of OpenAI, whose schemas have names, or of Anthropic, whose have none."""
     kind = fields.text("type", required=True)
     if kind in ("text", "json_object"):
         fields.close()
@@ -249,9 +257,12 @@ def _format(fields: Fields) -> ResponseSchema | None:
     holder = fields.fields("json_schema") or fields  # Chat Completions nest it, Responses do not
     name, description = holder.text("name"), holder.text("description")
     path = holder.at("schema")
-    schema = check_schema(holder.take("schema") or {}, path, fields.not_counted)
-    if holder is fields and not schema and name is None:
+    value = holder.take("schema")
+    if holder is fields and value is None and name is None:
         fail(fields.path, "'json_schema' is missing, or 'schema'")
+    if name is None and (needs_name or holder is not fields):
+        fail(holder.path, "'name' is missing")
+    schema = check_schema({} if value is None else value, path, fields.not_counted)
     holder.skip({"strict": SCALAR})
     holder.close()
     if holder is not fields:

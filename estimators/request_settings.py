@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from ..tokenizers.errors import TokengapError
 from .settings import BATCH_BODIES
 
-STANDARD_TIERS = ("auto", "default", "standard", "standard_only")
+STANDARD_TIERS = ("auto", "default", "standard", "standard_only", "unspecified")
 PRICED_TIERS = ("flex", "priority")
 """What a request may name as its ``service_tier``: served at the standard price, or at one of its own.
 
-OpenAI and Anthropic, API references, 2026-11."""
+OpenAI, Anthropic and Google, API references, 2026-11."""
 
 
 def named_model(body: object) -> str | None:
@@ -37,7 +37,9 @@ def requested_variant(body: object) -> str | None:
 
     Raises TokengapError for a tier whose price is not known.
     """
-    tier = _setting(body, "service_tier")
+    tier = next((tier for name in ("service_tier", "serviceTier") if (tier := _setting(body, name)) is not None), None)
+    if isinstance(tier, str):
+        tier = tier.lower()  # Google's are in any case
     if tier is not None and tier not in (*STANDARD_TIERS, *PRICED_TIERS):
         raise TokengapError(f"service_tier: no price is known for {str(tier)[:40]!r}; say the variant that is billed")
     if _inner(body) is not None and isinstance(body, Mapping) and ("custom_id" in body or "key" in body):
@@ -46,10 +48,16 @@ def requested_variant(body: object) -> str | None:
 
 
 def _setting(body: object, key: str) -> object:
-    for layer in (body, _inner(body)):
-        if isinstance(layer, Mapping) and key in layer:
+    inner = _inner(body)
+    for layer in (inner, body, _client_config(inner), _client_config(body)):  # what is sent, before what is around it
+        if isinstance(layer, Mapping) and layer.get(key) is not None:
             return layer[key]
     return None
+
+
+def _client_config(body: object) -> object:
+    """The ``config`` of the google-genai client."""
+    return body.get("config") if isinstance(body, Mapping) and "contents" in body else None
 
 
 def _inner(body: object) -> Mapping[str, object] | None:

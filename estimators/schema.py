@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from .fields import NotCounted, describe, fail, join, names, snake_case
+from .fields import NotCounted, describe, fail, join, names, show, snake_case
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
@@ -106,7 +106,8 @@ def _type(value: object, path: str, _: _Reading) -> object:
     names = value if isinstance(value, list | tuple) else [value]
     for name in names:
         if not isinstance(name, str) or name.lower() not in TYPES:
-            fail(path, f"{str(name)[:40]!r} is not a JSON Schema type; known: {', '.join(sorted(TYPES))}")
+            shown = repr(name[:40]) if isinstance(name, str) else show(name)
+            fail(path, f"{shown} is not a JSON Schema type; known: {', '.join(sorted(TYPES))}")
     lowered = [name.lower() for name in names if isinstance(name, str)]  # Gemini writes STRING
     return lowered if isinstance(value, list | tuple) else lowered[0]
 

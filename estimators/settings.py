@@ -71,23 +71,56 @@ BATCH_SETTINGS: Mapping[str, Known] = {
 }
 """The same beside the request in a line of a batch file."""
 
-GENERATION_SETTINGS: Mapping[str, Known] = {
-    **dict.fromkeys(
-        spellings(
-            "temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType seed presencePenalty "
-            "frequencyPenalty responseLogprobs logprobs responseModalities enableAffectiveDialog "
-            "enableEnhancedCivicAnswers"
+
+def _spelled(text: str, known: Known = SCALAR) -> dict[str, Known]:
+    """The names in a text, in both spellings, with the keys they may hold."""
+    return dict.fromkeys(spellings(text), known)
+
+
+_VOICE: Mapping[str, Known] = _spelled(
+    "voiceConfig",
+    {
+        "voice": SCALAR,
+        **_spelled("prebuiltVoiceConfig", spellings("voiceName")),
+        **_spelled(
+            "replicatedVoiceConfig",
+            {
+                **_spelled("mimeType voiceSampleAudio consentAudio"),
+                **_spelled("voiceConsentSignature", names("signature")),
+            },
         ),
-        SCALAR,
+    },
+)
+_SPEAKERS = _spelled("speakerVoiceConfigs", {"speaker": SCALAR, **_VOICE})
+_IMAGE: Mapping[str, Known] = {
+    **_spelled("aspectRatio imageSize personGeneration prominentPeople outputMimeType outputCompressionQuality"),
+    **_spelled("imageOutputOptions", spellings("compressionQuality mimeType")),
+}
+_ROUTING: Mapping[str, Known] = {
+    **_spelled("autoMode", spellings("modelRoutingPreference")),
+    **_spelled("manualMode", spellings("modelName")),
+}
+
+GENERATION_SETTINGS: Mapping[str, Known] = {
+    **_spelled(
+        "temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType seed presencePenalty "
+        "frequencyPenalty responseLogprobs logprobs responseModalities enableAffectiveDialog enableEnhancedCivicAnswers"
     ),
-    **dict.fromkeys(spellings("thinkingConfig"), spellings("includeThoughts thinkingBudget thinkingLevel")),
-    **dict.fromkeys(spellings("routingConfig modelSelectionConfig speechConfig imageConfig"), None),
+    **_spelled("thinkingConfig", spellings("includeThoughts thinkingBudget thinkingLevel")),
+    **_spelled("routingConfig", _ROUTING),
+    **_spelled("modelSelectionConfig", spellings("featureSelectionPreference")),
+    **_spelled(
+        "speechConfig", {**_spelled("languageCode"), **_VOICE, **_spelled("multiSpeakerVoiceConfig", _SPEAKERS)}
+    ),
+    **_spelled("imageConfig", _IMAGE),
 }
 """The same of Gemini's ``generationConfig``."""
 
-CLIENT_SETTINGS: Mapping[str, Known] = dict.fromkeys(
-    spellings("httpOptions shouldReturnHttpResponse automaticFunctionCalling generationOutputConfig"), None
-)
+CLIENT_SETTINGS: Mapping[str, Known] = {
+    **_spelled("httpOptions generationOutputConfig", None),
+    **_spelled("shouldReturnHttpResponse"),
+    **_spelled("automaticFunctionCalling", spellings("disable maximumRemoteCalls ignoreCallHistory")),
+}
 """What the google-genai client takes beside these in its ``config`` and reads itself."""
 
 HISTORY = names("previous_response_id conversation thread")

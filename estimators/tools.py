@@ -76,12 +76,14 @@ class Choice:
     named: tuple[tuple[str, str], ...] = ()
 
 
-def read_tools(fields: Fields, tools: Tools) -> None:
+def read_tools(fields: Fields, tools: Tools, *, is_google: bool = False) -> None:
     """Take ``tools`` and ``functions``. A tool of the provider's own is noted as not counted."""
     for key in ("tools", "functions"):
-        for i, item in enumerate(fields.items(key)):
+        if fields.is_object(key) and not is_google:
+            fail(fields.at(key), "an array is needed, not an object")
+        for item, path in fields.each(key):
             tools.are_given = True
-            _read_tool(Fields(item, join(fields.at(key), i), fields.not_counted), tools, is_function=key == "functions")
+            _read_tool(Fields(item, path, fields.not_counted), tools, is_function=key == "functions")
 
 
 def read_choice(fields: Fields) -> Choice | None:
@@ -160,8 +162,10 @@ def _read_tool(fields: Fields, tools: Tools, *, is_function: bool) -> None:
         fields.skip(_SETTINGS)
         fields.close()
         _add_function(function, tools, path=fields.path)
-    elif is_function or kind == "function" or "input_schema" in fields or (kind is None and "name" in fields):
+    elif is_function or kind == "function" or "input_schema" in fields:
         _add_function(fields, tools, path=fields.path)
+    elif kind is None and "name" in fields:  # Anthropic's own form, where there is no function without a schema
+        _add_function(fields, tools, path=fields.path, needs_schema=True)
     elif kind is None:
         fail(fields.path, "not a tool: it has neither a type nor a name")
     else:
@@ -174,8 +178,7 @@ def _read_google_tool(fields: Fields, tools: Tools) -> bool:
     key = fields.spelled("functionDeclarations")
     if key not in fields and not hosted:
         return False
-    for i, item in enumerate(fields.items(key)):
-        path = join(fields.at(key), i)
+    for item, path in fields.each(key):
         _add_function(Fields(item, path, fields.not_counted), tools, path=path, is_google=True)
     tools.is_open = tools.is_open or not spellings("mcpServers").isdisjoint(hosted)
     fields.skip_uncounted(_PROVIDER_RUN)
@@ -192,7 +195,9 @@ def _note_hosted(kind: str, fields: Fields, tools: Tools) -> None:
     fields.not_counted.add(fields.path)
 
 
-def _add_function(fields: Fields, tools: Tools, *, path: str, is_google: bool = False) -> None:
+def _add_function(
+    fields: Fields, tools: Tools, *, path: str, is_google: bool = False, needs_schema: bool = False
+) -> None:
     name = fields.text("name", required=True) or ""
     if not _NAME.fullmatch(name):
         fail(fields.at("name"), f"{name[:40]!r} is no name of a tool: up to 128 letters, digits, '_', '-' and '.'")
@@ -203,6 +208,8 @@ def _add_function(fields: Fields, tools: Tools, *, path: str, is_google: bool = 
             schema_path = fields.at(key)
             schema = check_schema(value, schema_path, fields.not_counted, in_snake_case=is_google)
             break
+    if schema is None and needs_schema:
+        fail(fields.path, "'input_schema' is missing")
     is_deferred = fields.take("defer_loading") is True
     fields.skip(_SETTINGS)
     fields.close()

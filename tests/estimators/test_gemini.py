@@ -25,6 +25,8 @@ def gemini(model: str = "gemini-2.5-pro", **body: Any) -> RequestCount:
     [
         "Why is the sky blue?",
         {"parts": [{"text": "Why is the sky blue?"}]},
+        {"parts": {"text": "Why is the sky blue?"}},
+        [{"parts": {"text": "Why is the sky blue?"}}],
         {"role": "user", "parts": [{"text": "Why is the sky blue?"}]},
         {"text": "Why is the sky blue?"},
         ["Why is the sky blue?"],
@@ -40,6 +42,7 @@ def gemini(model: str = "gemini-2.5-pro", **body: Any) -> RequestCount:
         "Be brief.",
         {"text": "Be brief."},
         {"parts": [{"text": "Be brief."}]},
+        {"parts": {"text": "Be brief."}},
         {"role": "user", "parts": [{"text": "Be brief."}]},
         ["Be brief."],
         [{"text": "Be brief."}],
@@ -176,6 +179,15 @@ def test_url_safe_base64_is_read() -> None:
 def test_what_a_part_holds_besides_is_named(part: Any, not_counted: str) -> None:
     count = gemini(contents=[{"role": "model", "parts": [part]}])
     assert count.not_counted == (f"contents[0].parts[0].{not_counted}",)
+
+
+def test_one_tool_needs_no_list() -> None:
+    function = {"name": "look", "description": "Look it up"}
+    listed = gemini(tools=[{"functionDeclarations": [function]}])
+    assert gemini(tools={"functionDeclarations": function}) == listed
+    assert gemini(tools={"function_declarations": [function]}) == listed
+    named = gemini(tools={"functionDeclarations": {**function, "zz": 1}}).not_counted
+    assert named == ("tools.functionDeclarations.zz",)
 
 
 def test_images_in_the_result_of_a_function_are_counted() -> None:

@@ -261,13 +261,42 @@ def test_adding_a_message_never_lowers_a_count(
         ({"body": {"messages": ASK, "input": "x"}}, "body: both messages and input given"),
         ({"params": {"messages": [{"role": "user"}]}}, r"params.messages\[0\]: 'content' is missing"),
         ({"requests": [{}]}, "requests: several requests; count each on its own"),
+        ({"requests": []}, "requests: empty"),
+        ({"requests": "x"}, "requests: an array is needed, not a string"),
+        ([{"messages": ASK}, {"messages": ASK}], r"\[0\]: a request in an array: .* JSONL, with one a line"),
+        ([{"custom_id": "1", "body": {}}], r"\[0\]: a request in an array"),
+        ({"body": {"body": {"messages": ASK}}}, "body.body: 'body' within 'body': a line of a batch file holds one"),
+        ({"messages": ASK, "tools": [{"name": "f"}]}, r"tools\[0\]: 'input_schema' is missing"),
+        *(
+            (
+                {
+                    "messages": ASK,
+                    "response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": no}},
+                },
+                r"response_format.json_schema.schema: a JSON schema \(an object\) is needed",
+            )
+            for no in ("", [], 0, False)
+        ),
+        *(
+            (
+                {"input": "x", "text": {"format": {"type": "json_schema", "name": "a", "schema": no}}},
+                r"text.format.schema: a JSON schema \(an object\) is needed",
+            )
+            for no in ("", [], 0, False)
+        ),
+        (
+            {"messages": ASK, "response_format": {"type": "json_schema", "json_schema": {"schema": {}}}},
+            "response_format.json_schema: 'name' is missing",
+        ),
+        ({"input": "x", "text": {"format": {"type": "json_schema", "schema": {}}}}, "text.format: 'name' is missing"),
+        ({"prompt": [1, 2]}, "prompt: token ids are counted already: their number is the count"),
         ({"messages": ASK, "instructions": "x"}, "instructions: it goes with 'input', not with 'messages'"),
         ({"input": "x", "system": "y"}, "system: it goes with 'messages', not with 'input'"),
         (
             [{"role": "user", "content": None}],
-            r"\[0\].content: a text or a non-empty array of parts is needed, not null",
+            r"\[0\].content: null: a text or at least one part is needed",
         ),
-        ([{"role": "tool", "content": []}], r"\[0\].content: a text or a non-empty array of parts is needed"),
+        ([{"role": "tool", "content": []}], r"\[0\].content: empty: a text or at least one part is needed"),
         ({"messages": ASK, "tools": [{"name": "look up"}]}, r"tools\[0\].name: 'look up' is no name of a tool"),
         ({"messages": ASK, "functions": [{"name": ""}]}, r"functions\[0\].name: '' is no name of a tool"),
         (
@@ -364,7 +393,7 @@ def test_what_some_provider_takes_is_counted(request_: Any) -> None:
     ("schema", "error"),
     [
         ({"type": "strng"}, "type: 'strng' is not a JSON Schema type"),
-        ({"type": 3}, "type: '3' is not"),
+        ({"type": 3}, "type: 3 is not"),
         ({"properties": []}, "properties: an object of schemas is needed, not an array"),
         (
             {"properties": {"a b": "string"}},
@@ -509,6 +538,23 @@ def test_a_setting_adds_nothing(setting: dict[str, Any]) -> None:
     assert count.tokens == count_request({"messages": ASK}, "gpt-4o").tokens
 
 
+def test_a_system_message_may_only_clear_what_went_before() -> None:
+    # anthropic 2.14.0, BetaSystemMessageParam
+    assert count_request({"messages": [*ASK, {"role": "system", "clear_at": "next_user_message"}]}, "claude-opus-4-6").tokens > 0
+
+
+def test_a_line_of_a_batch_may_name_its_model() -> None:
+    whole = count_request({"model": "gpt-4", "body": {"messages": ASK}})
+    assert whole == count_request({"messages": ASK}, "gpt-4")
+
+
+def test_citations_that_are_off_add_nothing() -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": "x"}
+    document = {"type": "document", "source": source, "citations": {"enabled": False, "zz": 1}}
+    count = count_request({"messages": [{"role": "user", "content": [document]}]}, "claude-opus-4-6")
+    assert count.not_counted == ("messages[0].content[0].citations.zz",)
+
+
 def test_labels_of_parts_add_nothing() -> None:
     plain = {"type": "text", "text": "x"}
     labels = {"cache_control": {"type": "ephemeral"}, "prompt_cache_breakpoint": {"mode": "explicit", "ttl": "30m"}}
@@ -547,6 +593,23 @@ def test_how_parts_are_joined_is_not_known() -> None:
         ({"messages": ASK, "tool_choice": {"type": "allowed_tools", "tools": []}}, "tool_choice"),
         ({"messages": ASK, "tools": [{"type": "custom", "name": "c", "description": "any text"}]}, "tools[0]"),
         ({"messages": ASK, "tools": [{"name": "f", "input_schema": {}, "defer_loading": True}]}, "tools[0]"),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {
+                                "type": "document",
+                                "source": {"type": "text", "media_type": "text/plain", "data": "x"},
+                                "citations": {"enabled": True},
+                            }
+                        ],
+                    }
+                ]
+            },
+            "messages[0].content[0].citations",
+        ),
         ({"prompt": "a", "suffix": "b"}, "suffix"),
         ({"prompt": {"id": "p"}}, "prompt"),
         ({"prompt": {"id": "p"}, "input": "x"}, "prompt"),

@@ -49,6 +49,40 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
+_FREE = {
+    *("metadata", "labels", "logit_bias", "input", "args", "response", "prompt_args"),  # keys of the caller's own
+    *("http_options", "httpOptions", "moderation", "fallbacks", "diagnostics", "billing_policy"),  # of other services
+    *("partMetadata", "part_metadata", "properties", "$defs", "definitions"),
+}
+
+
+def objects(value: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object whose keys have a meaning, with its path."""
+    if isinstance(value, dict):
+        yield path, value
+        for key, member in value.items():
+            if key not in _FREE or isinstance(member, list):
+                yield from objects(member, fields.join(path, key))
+            elif key in ("properties", "$defs"):
+                for name, schema in member.items():
+                    yield from objects(schema, fields.join(fields.join(path, key), name))
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            yield from objects(member, fields.join(path, i))
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body["id"])
+def test_an_unknown_key_is_listed_or_something_around_it(body: dict[str, Any]) -> None:
+    for path in [path for path, _ in objects(body["request"])]:
+        request = copy.deepcopy(body["request"])
+        next(found for place, found in objects(request) if place == path)["zz"] = {"a": 1}
+        unknown = fields.join(path, "zz")
+        assert any(
+            unknown == listed or unknown.startswith((f"{listed}.", f"{listed}["))
+            for listed in count_request(request, body["model"]).not_counted
+        ), unknown
+
+
 WORDS = (
     "messages input contents parts system role user content type text tools function name parameters properties items "
     "anyOf $ref enum required default const nullable image_url url source data tool_calls arguments tool_choice id "
