@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from .content import read_content, read_item, read_message
 from .fields import Fields, NotCounted, check_json, describe, fail, join, names
@@ -93,8 +94,17 @@ def _read_list(items: Sequence[object], not_counted: NotCounted) -> Request:
     return Request(None, (), messages, (), Choice(), None, not_counted, is_chat=True)
 
 
-def _messages(items: Sequence[object], path: str, not_counted: NotCounted) -> tuple[Message, ...]:
-    return tuple(read_message(Fields(item, join(path, i), not_counted)) for i, item in enumerate(items))
+def _messages(items: Sequence[Any], path: str, not_counted: NotCounted) -> tuple[Message, ...]:
+    last = max(
+        (i for i, item in enumerate(items) if isinstance(item, Mapping) and item.get("role") == "user"), default=-1
+    )
+    read = []
+    for i, item in enumerate(items):
+        message = read_message(Fields(item, join(path, i), not_counted))
+        # Anthropic: such a message is sent along, and not shown any more once the user has spoken again.
+        if i > last or message.role != "system" or item.get("clear_at") != "next_user_message":
+            read.append(message)
+    return tuple(read)
 
 
 def _read_object(fields: Fields, model: str | None, *, model_around: str | None = None) -> Request:

@@ -258,11 +258,12 @@ def _tool_definitions(read: Request, rule: ToolRule, tally: _Tally) -> tuple[Fra
         return tokens, Fraction(0), Fraction(0)
     declared = declare(read.tools, rule, read.not_counted)
     tokens = tally.count(declared.text)
-    least = min(tokens, tally.count(declared.least)) if declared.least != declared.text else tokens
-    most = max(tokens, tally.count(declared.most)) if declared.most != declared.text else tokens
-    below = tokens - least + declared.slack
-    above = most - tokens + declared.slack
-    above += sum((2 + tally.count(f" // {text}") for text in declared.left_out), Fraction(0))
+    least = (tally.count(declared.least) if declared.least != declared.text else tokens) - declared.below
+    if least < tokens:  # no form is shorter than functions without parameters
+        least = min(tokens, max(least, tally.count(declared.bare) - declared.bare_below))
+    most = (tally.count(declared.most) if declared.most != declared.text else tokens) + declared.above
+    below, above = max(tokens - least, Fraction(0)), max(most - tokens, Fraction(0))
+    above += sum((n * (2 + tally.count(f" // {text}")) for text, n in declared.left_out.items()), Fraction(0))
     tokens += rule.overhead
     first = next((message for message in read.messages if message.role in _SYSTEM), None)
     if first is not None:  # the declarations join it instead of making a message of their own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .fields import NotCounted, describe, fail, join, names, show, snake_case
 
@@ -29,6 +29,12 @@ _ANY = names("const default example exclusiveMinimum exclusiveMaximum dependentR
 
 UNSEEN = frozenset({"$schema", "$id", "$anchor", "$comment", "$dynamicAnchor", "$vocabulary"})
 """Keywords about the schema rather than the data."""
+
+
+Steps: TypeAlias = "tuple[str | int, ...]"
+"""Where a definition stands: the keys and indexes that lead to it from the root."""
+
+_ROOT: Steps = ()
 
 
 class _Reading(NamedTuple):
@@ -66,18 +72,92 @@ def _check(value: object, path: str, reading: _Reading) -> dict[str, object]:
     return kept
 
 
-def resolve(reference: str, root: Mapping[str, object], path: str) -> Mapping[str, object]:
-    """What a local ``$ref`` such as ``#/$defs/Place`` stands for."""
-    target: object = root
-    if reference != "#":
-        if not reference.startswith("#/"):
-            fail(path, f"only references within the schema can be read, not {reference[:80]!r}")
-        for step in reference[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
-            target = target.get(key) if isinstance(target, Mapping) else None
-    if not isinstance(target, Mapping):
+def resolve(reference: str, root: Mapping[str, object], path: str) -> tuple[Mapping[str, object], Steps]:
+    """What a local ``$ref`` such as ``#/$defs/Place`` stands for, and where that is.
+
+    Raises TokengapError, naming the path, for one that leads out of the schema or to nothing in it.
+    """
+    if reference and not reference.startswith("#"):
+        fail(path, f"only references within the schema can be read, not {reference[:80]!r}")
+    found = _find(reference, root)
+    if found is None:
         fail(path, f"{reference[:80]!r} is not in the schema")
-    return target
+    return found
+
+
+def _find(reference: str, root: Mapping[str, object]) -> tuple[Mapping[str, object], Steps] | None:
+    """Follow a JSON pointer in a URI's fragment (RFC 6901, section 6)."""
+    if "%" in reference:
+        from urllib.parse import unquote
+
+        reference = unquote(reference)
+    if not f"{reference}/".startswith("#/"):
+        return (root, ()) if not reference else None
+    target: object = root
+    steps: list[str | int] = []
+    for step in reference.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and key in target:
+            target = target[key]
+            steps.append(key)
+        elif isinstance(target, list) and key.isdecimal() and len(key) < 8 and int(key) < len(target):
+            target = target[int(key)]
+            steps.append(int(key))
+        else:
+            return None
+    if isinstance(target, bool):
+        target = {}
+    return (target, tuple(steps)) if isinstance(target, Mapping) else None
+
+
+def circular(root: Mapping[str, object]) -> frozenset[Steps]:
+    """The definitions that refer to themselves, straight or by way of others, and those between two such circles."""
+    refers: dict[Steps, set[Steps]] = {}
+    todo = [(root, _ROOT)]
+    while todo:
+        schema, at = todo.pop()
+        if at not in refers:
+            found = [target for reference in _references(schema) if (target := _find(reference, root))]
+            refers[at] = {steps for _, steps in found}
+            todo += found
+    return frozenset(_in_circles(_in_circles(refers, backwards=False), backwards=True))
+
+
+def _in_circles(refers: Mapping[Steps, set[Steps]], *, backwards: bool) -> dict[Steps, set[Steps]]:
+    """Without the definitions that refer to none of the others, or none of them to it, until no more fall away."""
+    ahead = {at: targets & refers.keys() for at, targets in refers.items()}
+    behind: dict[Steps, set[Steps]] = {at: set() for at in ahead}
+    for at, targets in ahead.items():
+        for target in targets:
+            behind[target].add(at)
+    if backwards:
+        ahead, behind = behind, ahead
+    left = {at: len(targets) for at, targets in ahead.items()}
+    loose = [at for at, count in left.items() if not count]
+    while loose:
+        gone = loose.pop()
+        del left[gone]
+        for at in behind[gone]:
+            left[at] -= 1
+            if not left[at]:
+                loose.append(at)
+    return {at: refers[at] & left.keys() for at in left}
+
+
+def _references(schema: Mapping[str, object]) -> list[str]:
+    """Every ``$ref`` inside a schema."""
+    found: list[str] = []
+    todo: list[object] = [schema]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Mapping):
+            reference = item.get("$ref")
+            if isinstance(reference, str):
+                found.append(reference)
+            todo += item.values()
+        elif isinstance(item, list | tuple):
+            todo += item
+    return found
 
 
 def _subschema(value: object, path: str, reading: _Reading) -> object:

@@ -72,7 +72,7 @@ def test_layout_of_2023() -> None:
     assert written(schema, OLD) == "_: {\n// shown\na?: {\n  b?: string,\n},\n}"
 
 
-def test_what_is_left_out_is_listed() -> None:
+def test_what_is_left_out_is_in_the_interval_or_listed() -> None:
     schema = {
         "title": "T",
         "properties": {"a": {"type": "string", "pattern": "x", "x-y": 1}},
@@ -81,8 +81,8 @@ def test_what_is_left_out_is_listed() -> None:
     not_counted = NotCounted()
     tool = Tool("f", None, check_schema(schema, "p", not_counted), "t", "p")
     declared = declare((tool,), NEW, not_counted)
-    assert set(not_counted.paths()) == {"p.title", "p.properties.a.pattern", "p.properties.a.x-y"}
-    assert declared.left_out == ('title: "T"', 'pattern: "x"')
+    assert not_counted.paths() == ("p.properties.a.x-y",)
+    assert dict(declared.left_out) == {'title: "T"': 1, 'pattern: "x"': 1}
 
 
 schemas: st.SearchStrategy[dict[str, Any]] = st.recursive(
@@ -268,9 +268,8 @@ def test_an_older_count_covers_what_it_has() -> None:
 def test_an_object_keeps_its_properties_beside_a_union() -> None:
     schema = {**properties(a=TEXT), "anyOf": [{"required": ["a"]}]}
     assert written(schema) == "_: { a?: string }"
-    not_counted = NotCounted()
-    declare((Tool("f", None, check_schema(schema, "p", not_counted), "t", "p"),), NEW, not_counted)
-    assert not_counted.paths() == ("p.anyOf",)
+    declared = declare((Tool("f", None, check_schema(schema, "p", NotCounted()), "t", "p"),), NEW, NotCounted())
+    assert list(declared.left_out) == ['anyOf:\n// - {"required": ["a"]}']
     nested = properties(o={**schema, "oneOf": [TEXT]})
     assert written(nested) == "_: { o?: { a?: string } }"
 
@@ -280,3 +279,90 @@ def test_bounds_hold_what_is_counted(schema: dict[str, Any]) -> None:
     for model in ("gpt-4o", "gpt-3.5-turbo-0613", "gpt-5"):
         tokens, low, high = interval({"type": "object", "properties": {"a": schema}}, model)
         assert 0 < low <= tokens <= high
+
+
+def expressions(types: int) -> dict[str, Any]:
+    """A syntax tree whose operators hold any of its types, as a model of it in Python or TypeScript gives it."""
+    ref = {"$ref": "#/$defs/Expression"}
+    operators = {f"Op{n}": properties(left=ref, right=ref) for n in range(types - 1)}
+    names = [*operators, "Literal"]
+    return {
+        **properties(tree=ref),
+        "$defs": {
+            "Expression": {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]},
+            **operators,
+            "Literal": properties(value=TEXT),
+        },
+    }
+
+
+@pytest.mark.parametrize("types", [2, 6, 8, 100])
+def test_a_schema_that_circles_is_as_long_as_it_is_written(types: int) -> None:
+    tokens, low, high = interval(expressions(types))
+    assert 20 < low <= tokens <= high < 60 + 40 * types
+    assert written(expressions(types)).count("left?: any") == types - 1
+
+
+def test_a_definition_is_written_where_it_is_first_met() -> None:
+    point = {**properties(x={"type": "number"}), "description": "Where"}
+    schema = {**properties(a={"$ref": "#/$defs/P"}, b={"$ref": "#/$defs/P"}), "$defs": {"P": point}}
+    assert written(schema) == "_: {\n// Where\na?: { x?: number },\nb?: any,\n}"
+    tokens, low, high = interval(schema)
+    twice = interval(properties(a=point, b=point))[0]
+    assert low < tokens < twice <= high  # who writes it out twice is within the interval
+
+
+@pytest.mark.parametrize(
+    ("reference", "text"),
+    [
+        ("#/$defs/a%20b", "boolean"),
+        ("#/$defs/a b", "boolean"),
+        ("#/$defs/c~1d~0e", "null"),
+        ("#/%24defs/c~1d~0e", "null"),
+        ("#/anyOf/1", "number"),
+        ("#/$defs/yes", "any"),
+        ("#", "any"),
+    ],
+)
+def test_references_are_pointers_in_a_fragment(reference: str, text: str) -> None:
+    schema = {
+        **properties(p={"$ref": reference}),
+        "anyOf": [TEXT, {"type": "number"}],
+        "$defs": {"a b": {"type": "boolean"}, "c/d~e": {"type": "null"}, "yes": True},
+    }
+    assert written(schema) == f"_: {{ p?: {text} }}"
+
+
+def test_definitions_that_lead_deep_are_written_as_far_as_they_can() -> None:
+    chain = {f"D{n}": properties(a={"$ref": f"#/$defs/D{n + 1}"}) for n in range(300)}
+    deep: Any = TEXT
+    for _ in range(80):
+        deep = {"items": deep}
+    definitions = {**chain, "D300": deep}
+    for n in (300, *range(25, 40)):  # the deepest that is followed holds all that JSON may nest
+        tokens, low, high = interval({**properties(a={"$ref": f"#/$defs/D{300 - n}"}), "$defs": definitions})
+        assert 20 < low <= tokens <= high
+
+
+NO_PARAMETERS = properties()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        TEXT,
+        {"anyOf": [TARGET, properties(z=TEXT)]},
+        {"anyOf": [properties(**{f"p{n}": TEXT}) for n in range(26)]},
+        properties(a={"anyOf": [properties(**{f"p{n}": TEXT}) for n in range(26)]}),
+        {"type": ["object", "null"]},
+        {"type": "array", "items": {"type": "array", "items": {"type": "array"}}},
+    ],
+)
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
+def test_nothing_is_shorter_than_no_parameters(schema: Any, model: str) -> None:
+    assert interval(schema, model)[1] >= interval(NO_PARAMETERS, model)[1] > 0
+
+
+@given(schemas)
+def test_no_schema_is_shorter_than_no_parameters(schema: dict[str, Any]) -> None:
+    assert interval(schema)[1] >= interval(NO_PARAMETERS)[1]
