@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from typing import TypeAlias
 
 from ..tokenizers.counter import Counter, Kind, weakest
 from ..tokenizers.encodings import ALIASES
@@ -20,6 +21,9 @@ from .framing import MessageRule, Rule, ToolRule, find_rule, rules
 from .images import Image, image_tokens
 from .messages import Message
 from .request import Request, ResponseSchema, read_request
+
+Tokens: TypeAlias = "int | Fraction"
+"""Fractions are of rules of thumb alone: with thousands of messages their sums take as long as the tokenizer."""
 
 _SYSTEM = frozenset({"system", "developer"})
 _UNKNOWN = Model("", "", published=False, family="")
@@ -147,7 +151,8 @@ class _Tally:
         self.kind: Kind = nothing.kind
         self.warnings: dict[str, None] = dict.fromkeys(nothing.warnings)
         self.naive = nothing.estimate is not None  # a rule of thumb, which has no frame
-        self.own = Fraction(0)  # tokens of the request's own texts
+        self._counted: dict[str, Tokens] = {}
+        self.own: Tokens = 0  # tokens of the request's own texts
         self.texts: list[str] = []
         self.words = self.chars = self.bytes = 0
 
@@ -155,15 +160,22 @@ class _Tally:
         self.kind = weakest((self.kind, kind))
         self.warnings.update(dict.fromkeys(warnings))
 
-    def count(self, text: str) -> Fraction:
+    def count(self, text: str) -> Tokens:
         """Count a text; of a rule of thumb the exact value, so that nothing is rounded up twice."""
         count = self._counter.count(text)
-        self.note(count.kind, count.warnings)
-        return Fraction(count.tokens) if count.estimate is None else count.estimate
+        if count.kind != self.kind or count.warnings:
+            self.note(count.kind, count.warnings)
+        return count.tokens if count.estimate is None else count.estimate
 
-    def count_own(self, text: str) -> Fraction:
+    def count_again(self, text: str) -> Tokens:
+        """Count a text that comes again and again, such as a role."""
+        if text not in self._counted:
+            self._counted[text] = self.count(text)
+        return self._counted[text]
+
+    def count_own(self, text: str) -> Tokens:
         """Count a text that the request itself holds."""
-        tokens, size = self.count(text), measure(text)
+        tokens, size = self.count_again(text), measure(text)
         self.own += tokens
         self.texts.append(text)
         self.words += size.words
@@ -171,9 +183,7 @@ class _Tally:
         self.bytes += size.bytes
         return tokens
 
-    def part(
-        self, tokens: Fraction, rule: Rule | None, below: Fraction | int = 0, above: Fraction | int = 0
-    ) -> PartCount:
+    def part(self, tokens: Tokens, rule: Rule | None, below: Tokens = 0, above: Tokens = 0) -> PartCount:
         """A part that may be so much less or more; one that nobody measured has no interval."""
         kind = weakest((self.kind, rule.kind if rule else "exact"))
         total = ceil(tokens)
@@ -184,7 +194,7 @@ class _Tally:
 def _count_parts(read: Request, model: Model, framed: Model, tally: _Tally) -> dict[str, PartCount]:
     parts: dict[str, PartCount] = {}
     if not read.is_chat:
-        parts["texts"] = tally.part(sum((tally.count_own(text) for text in read.texts), Fraction(0)), None)
+        parts["texts"] = tally.part(sum(tally.count_own(text) for text in read.texts), None)
     else:
         rule = find_rule(rules().messages, framed)
         if rule is None:  # the last rule is for every model
@@ -211,18 +221,20 @@ def _count_naively(read: Request, tally: _Tally) -> dict[str, PartCount]:
 
 
 def _count_messages(messages: Sequence[Message], rule: MessageRule, tally: _Tally) -> PartCount:
-    tokens, below, above = Fraction(rule.per_request), Fraction(rule.below), Fraction(0)
+    tokens: Tokens = rule.per_request
+    below: Tokens = rule.below
+    above: Tokens = 0
     for message in messages:
         if rule.system_frame or message.role not in _SYSTEM:
-            tokens += rule.per_message + (tally.count(message.role) if rule.role else 0)
+            tokens += rule.per_message + (tally.count_again(message.role) if rule.role else 0)
         if message.role == "function":
             tokens += rule.function_result
         if message.name:
             tokens += tally.count_own(message.name) + rule.per_name
-        texts = sum((tally.count_own(text) for text in message.texts), Fraction(0))
+        texts = sum(tally.count_own(text) for text in message.texts)
         tokens += texts
         if len(message.texts) > 1:  # whether parts are joined, or a line apart, no published count tells
-            below += max(texts - tally.count("".join(message.texts)), Fraction(0))
+            below += max(texts - tally.count("".join(message.texts)), 0)
             above += len(message.texts) - 1
         for call in message.calls:
             name = tally.count_own(call.name)
@@ -251,24 +263,23 @@ def _count_tools(read: Request, framed: Model, tally: _Tally) -> PartCount:
     return tally.part(tokens, rule, below + rule.below, above + rule.above + rule.above_per_tool * len(read.tools))
 
 
-def _tool_definitions(read: Request, rule: ToolRule, tally: _Tally) -> tuple[Fraction, Fraction, Fraction]:
+def _tool_definitions(read: Request, rule: ToolRule, tally: _Tally) -> tuple[Tokens, Tokens, Tokens]:
     """The definitions, and how much less or more they may be."""
     if rule.style == "json":
-        tokens = sum((tally.count(tool.to_json()) for tool in read.tools), Fraction(rule.overhead))
-        return tokens, Fraction(0), Fraction(0)
+        return rule.overhead + sum(tally.count(tool.to_json()) for tool in read.tools), 0, 0
     declared = declare(read.tools, rule, read.not_counted)
     tokens = tally.count(declared.text)
     least = (tally.count(declared.least) if declared.least != declared.text else tokens) - declared.below
     if least < tokens:  # no form is shorter than functions without parameters
         least = min(tokens, max(least, tally.count(declared.bare) - declared.bare_below))
     most = (tally.count(declared.most) if declared.most != declared.text else tokens) + declared.above
-    below, above = max(tokens - least, Fraction(0)), max(most - tokens, Fraction(0))
-    above += sum((n * (2 + tally.count(f" // {text}")) for text, n in declared.left_out.items()), Fraction(0))
+    below, above = max(tokens - least, 0), max(most - tokens, 0)
+    above += sum(n * (2 + tally.count(f" // {text}")) for text, n in declared.left_out.items())
     tokens += rule.overhead
     first = next((message for message in read.messages if message.role in _SYSTEM), None)
     if first is not None:  # the declarations join it instead of making a message of their own
         text = first.texts[-1] if first.texts else ""
-        tokens += rule.with_system + max(tally.count(text + rule.system_suffix) - tally.count(text), Fraction(0))
+        tokens += rule.with_system + max(tally.count(text + rule.system_suffix) - tally.count_again(text), 0)
     return tokens, below, above
 
 
@@ -324,7 +335,7 @@ def _result(read: Request, known: Model | None, tally: _Tally, parts: Mapping[st
         words=tally.words,
         chars=tally.chars,
         bytes=tally.bytes,
-        estimate=tally.own if tally.naive else None,
+        estimate=Fraction(tally.own) if tally.naive else None,
         warnings=tuple(warnings),
     )
 
