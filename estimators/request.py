@@ -83,8 +83,7 @@ def _read_list(items: Sequence[object], not_counted: NotCounted) -> Request:
     if not items:
         fail("request", "an empty array: give at least one message or text")
     for i, item in enumerate(items):
-        is_message = not isinstance(item, Mapping) or "role" in item or "type" in item
-        if not is_message and any(key in item for key in (*_INPUTS, *BATCH_BODIES)):
+        if isinstance(item, Mapping) and not item.keys() & {"role", "type"} and item.keys() & {*_INPUTS, *BATCH_BODIES}:
             fail(join("", i), "a request in an array: a file of several requests is JSONL, with one a line")
     if all(isinstance(item, str) for item in items):
         return _texts(tuple(item for item in items if isinstance(item, str)), not_counted)
