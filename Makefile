@@ -49,9 +49,11 @@ lock: .venv/dev ## Resolve the requirements anew
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --group build -o requirements/runtime.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	  pyproject.toml --extra serve --group build -c requirements/runtime.txt -o requirements/serve.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
+	  pyproject.toml --extra serve --group dev -c requirements/serve.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra serve --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove what these commands made
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

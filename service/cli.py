@@ -37,6 +37,7 @@ MODULES = {
     "compare_cli": {"compare": "count under several counters, and show the gap to a word-based estimate"},
     "check_cli": {"check": "check prompts against budgets, and against what they were on a base"},
     "bpe_cli": {"bpe": "train a tokenizer of your own, encode, decode and inspect with it"},
+    "serve_cli": {"serve": "answer over HTTP"},
 }
 """The commands by the module that has them. Each module's ``add_parsers`` adds them to the parser."""
 

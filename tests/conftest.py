@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +108,81 @@ def answer(run: Run) -> Callable[..., Any]:
         return json.loads(done.stdout)
 
     return call
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running ``tokengap serve``: where it is, its process, and the file its log goes to."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def post(self, path: str, body: Any = None, **options: Any) -> Any:
+        import httpx2
+
+        options = options if body is None else {"json": body, **options}
+        return httpx2.post(self.url + path, timeout=60, **options)
+
+    def get(self, path: str, **options: Any) -> Any:
+        import httpx2
+
+        return httpx2.get(self.url + path, timeout=60, **options)
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str, **settings: str) -> Iterator[Server]:
+    """Start ``tokengap serve`` on a free port; settings are those of the service, by their names."""
+    port = free_port()
+    program = Path(sys.executable).with_name("tokengap")
+    environment = {**os.environ, **{f"TOKENGAP_{name.upper()}": value for name, value in settings.items()}}
+    log = folder / f"{port}.log"
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [program, "serve", "--port", str(port), *arguments], stdout=stream, stderr=stream, env=environment
+        )
+    server = Server(f"http://127.0.0.1:{port}", process, log)
+    try:
+        wait_until_ready(server)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_until_ready(server: Server, seconds: float = 60) -> None:
+    import httpx2
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert server.process.poll() is None, server.log.read_text()
+        try:
+            if server.get("/readyz").status_code == 200:
+                return
+        except httpx2.TransportError:
+            pass
+        time.sleep(0.1)
+    raise AssertionError(f"not ready after {seconds} s: {server.log.read_text()}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+Serve = Callable[..., AbstractContextManager[Server]]
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Serve:
+    """Start a server with settings of its own."""
+    return partial(serving, tmp_path_factory.mktemp("servers"))
+
+
+@pytest.fixture(scope="session")
+def server(serve: Serve) -> Iterator[Server]:
+    """One server with the default settings, for all tests that need no others."""
+    with serve() as started:
+        yield started

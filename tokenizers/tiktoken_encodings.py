@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -55,6 +55,22 @@ class TiktokenCounter:
         """The bytes of each token: joined, the UTF-8 of the text. One may begin or end inside a character."""
         text, _ = well_formed(text)
         return token_bytes(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run)
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of the tokens, in the order of ``pieces``."""
+        text, _ = well_formed(text)
+        parts = _encode(text, _tiktoken(self.name), self._newline_ends_run, LONG_RUN)
+        return [token for ids in parts for token in ids]
+
+    def decode(self, tokens: Sequence[int]) -> bytes:
+        """The bytes that ids stand for, special tokens among them. Raises TokengapError for an id it does not have."""
+        encoding = _tiktoken(self.name)
+        try:
+            return encoding.decode_bytes(tokens)
+        except (KeyError, OverflowError):
+            raise TokengapError(
+                f"not every token is an id of {self.name}, from 0 to {encoding.max_token_value}"
+            ) from None
 
 
 def from_spec(spec: str) -> TiktokenCounter:

@@ -383,7 +383,7 @@ def test_nothing_heavy_is_imported_for_a_plain_count(tmp_path: Path) -> None:
     code = (
         "import sys; from tokengap.service.cli import main; assert main(['count', 'a.txt', '-c', 'words:1']) == 0; "
         "print([m for m in ('dataclasses', 'inspect', 'tiktoken', "
-        "'genai_prices', 'pydantic', 'fastapi', 'rich', 'pathspec', 'json', "
+        "'genai_prices', 'pydantic', 'fastapi', 'uvicorn', 'limits', 'rich', 'pathspec', 'json', "
         "'tokengap.estimators.gap') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=True)

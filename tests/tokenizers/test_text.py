@@ -45,7 +45,7 @@ def test_well_formed(text: str, joined: str, repaired: bool) -> None:
     assert well_formed(text) == (joined, repaired)
 
 
-@given(st.text(st.characters()))
+@given(st.text())
 def test_valid_text_is_left_alone(text: str) -> None:
     assert well_formed(text) == (text, False)
 
@@ -61,3 +61,8 @@ def test_white_space_is_unicodes() -> None:
     python = {chr(i) for i in range(0x110000) if re.match(r"\s", chr(i))}
     assert python - set(WHITE_SPACE) == set("\x1c\x1d\x1e\x1f")
     assert set(WHITE_SPACE) <= python
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)))
+def test_words_are_those_of_split(text: str) -> None:
+    assert measure(text) == TextSize(len(text.split()), len(text), len(text.encode()))

@@ -1,0 +1,273 @@
+"""The HTTP application: ``create_app(settings)`` puts operations, façades, access and metrics together."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+
+from . import schemas
+from .access import Keys, RateLimit
+from .costing import Costing
+from .door import Door
+from .facades import facades, face_of
+from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
+from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
+from .protection import Bodies, Workers
+from .routes import Operations
+from .settings import Settings
+from .telemetry import CONTENT_TYPE, Metrics, RequestLog, log
+
+SHORT_THREADS = 2
+SHORT_QUEUE = 200
+
+_DESCRIPTION = """How many tokens a text or a chat request is, what it costs, and how far a word-based estimate is off.
+
+Every count names its tokenizer with a fingerprint and says how good it is: `exact`, `reconstructed`,
+`calibrated` (with a measured `interval`) or `heuristic`. Errors are problem documents (RFC 9457).
+"""
+
+
+class Application(FastAPI):
+    """FastAPI with our door in front: it documents and routes what the door does not answer itself."""
+
+    entry: Any
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.entry(scope, receive, send)
+
+    async def inner(self, scope: Any, receive: Any, send: Any) -> None:
+        """The application behind the door."""
+        await super().__call__(scope, receive, send)
+
+
+def create_app(settings: Settings | None = None) -> Application:
+    """Build the application; without settings they are read from the environment."""
+    settings = settings or Settings()
+    operations, metrics = Operations(settings), Metrics()
+    long = Workers(settings.threads, settings.queue, settings.work_seconds)
+    short = Workers(SHORT_THREADS, SHORT_QUEUE, settings.work_seconds)
+    loaded: asyncio.Future[None] | None = None
+
+    async def load() -> None:
+        try:
+            await asyncio.to_thread(operations.load)
+        except Exception:
+            log.exception("loading failed")
+            raise
+        table = operations.book.table
+        metrics.prices(table.name, table.version, table.sha256)
+        gc.collect()
+        gc.freeze()  # what is loaded stays: looking through it again and again is what would make answers late
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        nonlocal loaded
+        loaded = asyncio.ensure_future(load())
+        loaded.add_done_callback(lambda task: task.cancelled() or task.exception())
+        yield
+        loaded.cancel()
+        if requests:
+            requests.flush()
+        long.close()
+        short.close()
+
+    app = Application(
+        title="tokengap",
+        version=version("tokengap"),
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+    )
+
+    def counted(done: Done) -> None:
+        metrics.counted(done.counted)
+        if done.unpriced:
+            metrics.unpriced(done.unpriced)
+
+    bodies = Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds)
+    engine = Engine(bodies, long, short, settings.inline_bytes, operations.is_warm, counted)
+    costing = Costing(operations)
+    direct = _add_operations(app, [*_own(operations, costing), *facades(operations)], engine)
+    _add_lists(app, operations, costing, short)
+    _add_states(app, metrics, lambda: loaded is not None and loaded.done() and _succeeded(loaded))
+
+    keys = settings.keys()
+    requests = RequestLog() if settings.log_level in ("debug", "info") else None
+    redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
+    limit = RateLimit(settings.rate_limit, redis_url, metrics.limiter_errors.inc) if settings.rate_limit else None
+    app.entry = Door(
+        app.inner, direct=direct, face_of=face_of, metrics=metrics, keys=Keys(keys), limit=limit, requests=requests
+    )
+    if settings.cors_origins:
+        allowed = ["authorization", "content-type", "x-api-key", "x-request-id"]
+        origins = list(settings.cors_origins)
+        app.entry = CORSMiddleware(app.entry, origins, allow_methods=["GET", "POST"], allow_headers=allowed)
+    for kind in (Problem, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, _answer_problem)
+    _show_problems(app)
+    return app
+
+
+def _succeeded(task: asyncio.Future[None]) -> bool:
+    return not task.cancelled() and task.exception() is None
+
+
+def _own(operations: Operations, costing: Costing) -> list[Operation]:
+    return [
+        Operation(
+            "/v1/count",
+            operations.count,
+            schemas.CountBody,
+            schemas.ReportAnswer,
+            "Count texts or a chat request",
+            quick=operations.quick.answer,
+        ),
+        Operation(
+            "/v1/compare",
+            operations.compare,
+            schemas.CompareBody,
+            schemas.ComparisonAnswer,
+            "Compare counts with a naive estimate",
+        ),
+        Operation(
+            "/v1/tokenize",
+            operations.tokenize,
+            schemas.TokenizeBody,
+            schemas.TokenizeAnswer,
+            "Show the tokens of texts",
+        ),
+        Operation("/v1/cost", costing.cost, schemas.CostBody, schemas.CostAnswer, "Price a call or a month of calls"),
+        Operation("/v1/fit", operations.fit, schemas.FitBody, schemas.FitAnswer, "Say whether a text fits a model"),
+    ]
+
+
+def _add_operations(app: FastAPI, operations: Sequence[Operation], engine: Engine) -> dict[str, OperationRoute]:
+    """Add the routes; those without parameters in their path are returned, to be found without the router."""
+    direct = {}
+    for operation in operations:
+        run = OperationRoute(operation, engine)
+        app.router.add_api_route(
+            operation.path,
+            operation.act,
+            methods=["POST"],
+            summary=operation.summary,
+            description=operation.act.__doc__,
+            response_model=operation.answer,
+            responses=_problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503, face=operation.face.media_type),
+            include_in_schema=operation.in_schema,
+            route_class_override=DocumentedRoute,
+            operation_id=operation.path.strip("/").replace("/", "_").replace("{", "").replace("}", ""),
+        )
+        route = app.router.routes[-1]
+        assert isinstance(route, DocumentedRoute)  # noqa: S101 - what add_api_route was asked to make
+        route.run(run)
+        if "{" not in operation.path:
+            direct[operation.path] = run
+    return direct
+
+
+def _add_states(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) -> None:
+    """Add what the operator asks."""
+
+    @app.get("/healthz", response_model=schemas.StateAnswer, summary="Whether the process is alive")
+    async def healthz() -> Response:
+        return _json(b'{"status":"alive"}')
+
+    @app.get(
+        "/readyz",
+        response_model=schemas.StateAnswer,
+        responses=_problems(503),
+        summary="Whether vocabularies and prices are loaded",
+    )
+    async def readyz() -> Response:
+        if not is_ready():
+            raise retry_after("not-ready", "vocabularies and prices are being loaded", 1)
+        return _json(b'{"status":"ready"}')
+
+    @app.get("/metrics", response_class=Response, summary="Metrics for Prometheus", include_in_schema=False)
+    async def show_metrics() -> Response:
+        return Response(metrics.render(), media_type=CONTENT_TYPE)
+
+
+def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: Workers) -> None:
+    """Add what may be named in bodies: counters, models, prices."""
+    listed = encode(operations.counters())
+    access = _problems(401, 422, 429, 500, 503)
+
+    @app.get("/v1/counters", response_model=schemas.CountersAnswer, responses=access, summary="List the counters")
+    async def counters() -> Response:
+        return _json(listed)
+
+    @app.get("/v1/models", response_model=schemas.ModelsAnswer, responses=access, summary="List models and limits")
+    async def models(
+        containing: Annotated[str, Query(max_length=100, description="only names that have this in them")] = "",
+        everything: Annotated[bool, Query(alias="all", description="also the price table's models")] = False,
+    ) -> Response:
+        return _json(encode(await workers.run(operations.models, containing, everything)))
+
+    @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=access, summary="List prices")
+    async def prices(
+        pattern: Annotated[str | None, Query(max_length=100, description="a part of a name, or a glob: gpt-5*")] = None,
+        provider: Annotated[str | None, Query(max_length=100, description="one provider's only")] = None,
+        as_of: Annotated[str | None, Query(max_length=40, description="prices of that time; default: now")] = None,
+    ) -> Response:
+        return _json(encode(await workers.run(costing.prices, pattern, provider, as_of)))
+
+
+def _json(content: bytes) -> Response:
+    return Response(content, media_type="application/json")
+
+
+def _problems(*statuses: int, face: str = MEDIA_TYPE) -> dict[int | str, dict[str, Any]]:
+    """The errors that OpenAPI shows for an operation."""
+    titles = dict(TITLES.values())
+    reference = {"$ref": "#/components/schemas/ProblemAnswer"} if face == MEDIA_TYPE else {"type": "object"}
+    return {status: {"description": titles[status], "content": {face: {"schema": reference}}} for status in statuses}
+
+
+def _problem_of(request: Request, error: Exception) -> Problem:
+    """The problem that any exception behind the door is."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RequestValidationError):  # a wrong query parameter
+        faults = tuple(Fault(f"/{found['loc'][-1]}", str(found["msg"])) for found in error.errors())
+        return Problem("invalid-request", f"{faults[0].pointer[1:]}: {faults[0].detail}", faults)
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        headers = tuple((error.headers or {}).items())
+        return Problem("method-not-allowed", f"{request.method[:20]} is not offered here", headers=headers)
+    if isinstance(error, HTTPException):
+        return Problem("not-found", "no operation has this path; GET /openapi.json lists them")
+    return internal()
+
+
+def _answer_problem(request: Request, error: Exception) -> Response:
+    face = face_of(request.url.path)
+    status, head, content = face.answer(_problem_of(request, error), request.scope["tokengap.id"])
+    headers = {name.decode(): value.decode() for name, value in head}
+    return Response(content, status, headers)
+
+
+def _show_problems(app: FastAPI) -> None:
+    """Add the problem document to what OpenAPI shows; no route returns it by itself."""
+    original = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = original()
+            template = "#/components/schemas/{model}"
+            _, shown = models_json_schema([(schemas.ProblemAnswer, "serialization")], ref_template=template)
+            document["components"]["schemas"].update(shown["$defs"])
+        return app.openapi_schema or document
+
+    app.openapi = openapi  # type: ignore[method-assign]

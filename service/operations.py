@@ -1,0 +1,192 @@
+"""From a body to an answer: the path every POST takes, lean where there is little to count."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+
+from .problems import MEDIA_TYPE, Problem, faults_of
+from .protection import Abandoned, Bodies, Receive, Scope, Send, Workers, parse, until_gone
+from .schemas import Body
+
+if TYPE_CHECKING:
+    from ..estimators.request_count import RequestCount
+    from ..tokenizers.counter import Count
+
+JSON = (b"content-type", b"application/json")
+
+
+class Done(NamedTuple):
+    """What an operation answers, as JSON or its bytes, and what of it the metrics count."""
+
+    body: Mapping[str, Any] | bytes
+    headers: tuple[tuple[str, str], ...] = ()
+    counted: tuple[Count | RequestCount, ...] = ()
+    unpriced: str | None = None
+
+
+Render = Callable[[Problem, str], Mapping[str, Any]]
+"""From a problem and the request's id to the error body of a vendor."""
+
+
+def render_problem(problem: Problem, request_id: str) -> dict[str, Any]:
+    """The problem as RFC 9457 has it; the instance is the request's id, as a URN."""
+    return problem.to_dict() | {"instance": f"urn:tokengap:request:{request_id}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """How errors look to the clients of a path: the body, and the status where a vendor has fewer of them."""
+
+    render: Render = render_problem
+    media_type: str = MEDIA_TYPE
+    statuses: Mapping[int, int] = field(default_factory=dict)
+
+    def answer(self, problem: Problem, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """Status, headers and body of a problem."""
+        content = encode(self.render(problem, request_id))
+        head = [(b"content-type", self.media_type.encode()), (b"content-length", b"%d" % len(content))]
+        head += [(name.lower().encode(), value.encode()) for name, value in problem.headers]
+        return self.statuses.get(problem.status, problem.status), head, content
+
+
+OWN = Face()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One POST: the model of its body, and the function from a body to what is done."""
+
+    path: str
+    act: Callable[..., Done]
+    body: type[Body]
+    answer: type[BaseModel]
+    summary: str
+    face: Face = OWN
+    in_schema: bool = True
+    quick: Callable[[object], Done | None] | None = None
+    """Answers bodies that take little, before they are checked against the model; ``None`` for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What operations run on: one pool for long work, one for short work that may still take a while."""
+
+    bodies: Bodies
+    long: Workers
+    short: Workers
+    inline_bytes: int
+    is_warm: Callable[[tuple[str, ...]], bool]
+    counted: Callable[[Done], None]
+
+
+def encode(body: object) -> bytes:
+    """JSON in UTF-8; in ASCII where a name that the caller sent holds a lone surrogate."""
+    try:
+        return to_json(body)
+    except (PydanticSerializationError, UnicodeEncodeError):
+        import json
+
+        return json.dumps(body, default=list).encode()
+
+
+class OperationRoute:
+    """The ASGI application of one operation."""
+
+    def __init__(self, operation: Operation, engine: Engine) -> None:
+        self.operation = operation
+        self._engine = engine
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = scope.get("tokengap.headers") or dict(scope["headers"])
+        _check_media_type(headers)
+        raw = await self._engine.bodies.read(headers, receive)
+        if raw is None:
+            return
+        scope["tokengap.size"] = len(raw)
+        try:
+            done = await self._perform(raw, scope.get("path_params") or {}, receive)
+        finally:
+            self._engine.bodies.release(len(raw))
+        if done is None:
+            return
+        content = done.body
+        head = [JSON, (b"content-length", b"%d" % len(content))]
+        if done.headers:
+            head += [(name.lower().encode(), value.encode()) for name, value in done.headers]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": content})
+
+    async def _perform(self, raw: bytes, params: Mapping[str, str], receive: Receive) -> Done | None:
+        """``None`` where the client went away before the work was done."""
+        engine = self._engine
+        if len(raw) > engine.inline_bytes:
+            return await _unless_gone(engine.long.run(self._all, raw, params), receive)
+        value = parse(raw)
+        if self.operation.quick is not None and (done := self.operation.quick(value)) is not None:
+            engine.counted(done)
+            return done
+        body = self.check(value)
+        if body.weight(len(raw)) > engine.inline_bytes:
+            return await _unless_gone(engine.long.run(self._act, body, params), receive)
+        if not engine.is_warm((*body.specs(), *(f"model:{name}" for name in params.values()))):
+            return await engine.short.run(self._act, body, params)
+        return self._act(body, params)
+
+    def _all(self, raw: bytes, params: Mapping[str, str]) -> Done:
+        return self._act(self.check(parse(raw)), params)
+
+    def _act(self, body: Body, params: Mapping[str, str]) -> Done:
+        """Do it, and write the answer where it was done: a long one takes long to write, too."""
+        done = self.operation.act(body, **params)
+        self._engine.counted(done)
+        return done._replace(body=encode(done.body))
+
+    def check(self, value: object) -> Body:
+        """Check a body against its model."""
+        try:
+            return self.operation.body.model_validate(value)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False, include_context=False)
+            faults = faults_of(found, value)[:20]
+            where = faults[0].pointer or "the body"
+            raise Problem("invalid-request", f"{where}: {faults[0].detail}", faults) from None
+
+
+class DocumentedRoute(APIRoute):
+    """A route that OpenAPI shows as FastAPI's own, and that runs an ASGI application as it is."""
+
+    def run(self, app: Any) -> None:
+        self.app = app
+
+
+def _check_media_type(headers: Mapping[bytes, bytes]) -> None:
+    value = headers.get(b"content-type", b"")
+    if value != b"application/json":
+        media_type = value.partition(b";")[0].strip().lower()
+        if media_type != b"application/json" and not media_type.endswith(b"+json"):
+            raise Problem("unsupported-media-type", "send the body as JSON, with 'Content-Type: application/json'")
+    if headers.get(b"content-encoding", b"identity") != b"identity":
+        raise Problem("unsupported-media-type", "send the body as it is, without a Content-Encoding")
+
+
+async def _unless_gone(work: Any, receive: Receive) -> Done | None:
+    """The result of work, which is given up when the client goes away."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(until_gone(receive))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            return None
+        done: Done = await task
+        return done
+    except Abandoned:
+        return None
+    finally:
+        task.cancel()
+        gone.cancel()

@@ -1,0 +1,151 @@
+"""Errors over HTTP: RFC 9457 problem documents with a stable type and JSON pointers to the fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..tokenizers.errors import TokengapError, UnknownNameError
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_PREFIX = "urn:tokengap:problem:"
+
+TITLES: Mapping[str, tuple[int, str]] = {
+    "malformed-json": (400, "The body is not JSON"),
+    "missing-key": (401, "An API key is needed"),
+    "counter-not-allowed": (403, "This counter is not offered here"),
+    "unknown-name": (404, "No counter or model has this name"),
+    "not-found": (404, "There is nothing at this path"),
+    "method-not-allowed": (405, "This path takes another method"),
+    "head-too-slow": (408, "The head of the request took too long to arrive"),
+    "body-too-slow": (408, "The body took too long to arrive"),
+    "body-too-large": (413, "The body is too long"),
+    "too-much-text": (413, "There is more to count than one request may hold"),
+    "unsupported-media-type": (415, "The body must be application/json"),
+    "invalid-request": (422, "The request cannot be understood"),
+    "head-too-large": (431, "The head of the request is too long"),
+    "rate-limited": (429, "Too many requests"),
+    "internal": (500, "The service failed"),
+    "overloaded": (503, "The service has too much to do"),
+    "too-slow": (503, "The work took too long"),
+    "not-ready": (503, "The service is still loading"),
+}
+"""Every type of problem, with its status and title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, and where: a JSON pointer into the body."""
+
+    pointer: str
+    detail: str
+
+
+@dataclass(eq=False)  # not frozen: Python itself writes to exceptions
+class Problem(Exception):  # noqa: N818 - the term of RFC 9457
+    """An answer that is an error; ``kind`` is a key of TITLES. ``more`` are members that the kind adds."""
+
+    kind: str
+    detail: str
+    faults: tuple[Fault, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        return TITLES[self.kind][0]
+
+    def to_dict(self) -> dict[str, Any]:
+        body = {
+            "type": TYPE_PREFIX + self.kind,
+            "title": TITLES[self.kind][1],
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.faults:
+            body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in self.faults]
+        return body | dict(self.more)
+
+
+def retry_after(kind: str, detail: str, seconds: float) -> Problem:
+    """A problem that passes: the caller is told when to try again."""
+    return Problem(kind, detail, headers=(("Retry-After", str(max(1, round(seconds)))),))
+
+
+def internal() -> Problem:
+    """A fault of the service itself, of which the caller is told no more."""
+    return Problem("internal", "the service failed; its log has the reason under this request's id")
+
+
+def invalid(pointer: str, detail: str) -> Problem:
+    """A well-formed body that cannot be answered, with the one place that is wrong."""
+    return Problem("invalid-request", detail, (Fault(pointer, detail),))
+
+
+def problem_of(error: TokengapError, pointer: str, unknown: str | None = None) -> Problem:
+    """The problem an error is; ``pointer`` says which member of the body it is about, ``unknown`` which names.
+
+    Errors in a chat request begin with the place inside it, which continues the pointer.
+    """
+    detail = in_http(str(error))
+    if isinstance(error, UnknownNameError):
+        faults = (Fault(pointer if unknown is None else unknown, detail),)
+        return Problem("unknown-name", detail, faults, more={"suggestions": list(error.suggestions)})
+    return invalid(pointer + _path_pointer(detail), detail)
+
+
+def in_http(message: str) -> str:
+    """An estimator's message, which may name options and commands, in the terms of this door.
+
+    >>> in_http("'tokengap prices' lists them; or say --as-of")
+    "GET /v1/prices lists them; or say 'as_of'"
+    """
+    message = _COMMAND.sub(r"GET /v1/\1", message)
+    return _OPTION.sub(lambda match: f"'{match[1].replace('-', '_')}'", message)
+
+
+_COMMAND = re.compile(r"'tokengap (counters|models|prices)'")
+_OPTION = re.compile(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)")
+
+
+def pointer_to(parts: Iterable[object]) -> str:
+    """The JSON pointer (RFC 6901) of a path.
+
+    >>> pointer_to(["input", 0, "a/b"])
+    '/input/0/a~1b'
+    """
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def faults_of(errors: Sequence[Mapping[str, Any]], body: object) -> tuple[Fault, ...]:
+    """What pydantic found, as pointers into ``body``; each place once."""
+    found: dict[str, Fault] = {}
+    for error in errors:
+        pointer = pointer_to(_parts(error, body))
+        message = "no such member here" if error["type"] == "extra_forbidden" else str(error["msg"])
+        found.setdefault(pointer, Fault(pointer, message))
+    return tuple(found.values())
+
+
+def _parts(error: Mapping[str, Any], body: object) -> Iterator[object]:
+    """The members on the way to an error; pydantic's locations also name types, which are left out."""
+    here = body
+    for number, part in enumerate(error["loc"], start=1):
+        if (isinstance(here, Mapping) and part in here) or (isinstance(here, list) and isinstance(part, int)):
+            here = here[part]
+            yield part
+        elif error["type"] == "missing" and number == len(error["loc"]):
+            yield part
+
+
+_PLACE = re.compile(r"(?:request: )?((?:[A-Za-z_$][\w$-]*|\[\d+\])(?:\.[A-Za-z_$][\w$-]*|\[\d+\])*): ", re.ASCII)
+
+
+def _path_pointer(message: str) -> str:
+    """``/messages/2/content`` of an error that begins ``messages[2].content: ``."""
+    match = _PLACE.match(message)
+    if match is None or match[1] == "request":
+        return ""
+    return pointer_to(part for part in re.split(r"[.\[\]]+", match[1]) if part)

@@ -1,0 +1,234 @@
+"""The HTTP service over a real connection: answers, errors, limits."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tokengap.service.problems import TITLES
+from tokengap.tokenizers.registry import get_counter
+
+HELLO = "Hello, how are you today?"
+CHAT = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello, how are you?"}]}
+
+
+def test_health_and_readiness(server: Any) -> None:
+    assert server.get("/healthz").json() == {"status": "alive"}
+    assert server.get("/readyz").json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "command"),
+    [
+        ("/v1/count", {"input": HELLO, "counters": ["o200k_base", "words:4/3"]}, "count -c o200k_base -c words:4/3"),
+        ("/v1/count", {"input": HELLO}, "count"),
+        ("/v1/count", {"input": HELLO, "model": "gpt-4o", "as": "output"}, "count -m gpt-4o --as output"),
+        ("/v1/count", {"input": HELLO, "price": "in=3,out=15 EUR"}, "count --price in=3,out=15\xa0EUR"),
+        ("/v1/compare", {"input": HELLO, "model": "gpt-4o", "calls": 9, "per": "day"},
+         "compare -m gpt-4o --calls 9 --per day"),
+        ("/v1/compare", {"input": HELLO, "counters": ["cl100k_base"], "baseline": "chars:4"},
+         "compare -c cl100k_base --baseline chars:4"),
+        ("/v1/compare", {"input": HELLO}, "compare"),
+    ],
+)  # fmt: skip
+def test_numbers_are_those_of_the_command_line(
+    server: Any, answer: Callable[..., Any], path: str, body: Any, command: str
+) -> None:
+    body = {"as_of": "2026-11-30T12:00:00Z", **body}
+    words = [word.replace("\xa0", " ") for word in command.split(" ")]
+    printed = answer(*words, "--text", HELLO, "--as-of", "2026-11-30T12:00:00Z", "--no-config")
+    printed.pop("skipped")
+    answered = server.post(path, body).json()
+    for row in (*printed["results"], *answered["results"]):
+        row.pop("source")
+    assert answered == printed
+
+
+def test_a_request_is_counted_as_on_the_command_line(server: Any, answer: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "request.json"
+    file.write_text(json.dumps(CHAT))
+    at = "2026-11-30T12:00:00Z"
+    printed = answer("count", "--request", str(file), "--as-of", at, "--no-config")
+    answered = server.post("/v1/count", {"request": CHAT, "as_of": at}).json()
+    assert answered["results"][0]["tokens"] == 13
+    assert answered["results"] == [{**printed["results"][0], "source": "request"}]
+    fitted = server.post("/v1/fit", {"request": CHAT, "model": "gpt-4o", "output_tokens": 100}).json()
+    assert fitted == answer("fit", "--request", str(file), "--model", "gpt-4o", "--output-tokens", "100")
+
+
+def test_a_batch_has_a_row_for_each_text_and_counter(server: Any) -> None:
+    answered = server.post("/v1/count", {"input": ["a b", "c"], "counters": ["o200k_base", "bytes"]}).json()
+    assert [(row["source"], row["counter"], row["tokens"]) for row in answered["results"]] == [
+        ("text:1", "o200k_base", 2),
+        ("text:1", "bytes", 3),
+        ("text:2", "o200k_base", 1),
+        ("text:2", "bytes", 1),
+    ]
+    assert [total["tokens"] for total in answered["total"]] == [3, 4]
+
+
+@pytest.mark.parametrize("text", ["<|endoftext|>", "नमस्ते 😀 e\u0301", "a\x00b\r\n", "", " " * 200_000])
+def test_every_text_is_counted_as_it_is(server: Any, text: str) -> None:
+    answered = server.post("/v1/count", {"input": text}).json()
+    assert answered["results"][0]["tokens"] == get_counter("o200k_base").count(text).tokens
+
+
+@pytest.mark.parametrize(("escape", "warnings"), [(r"a\ud800b", ["lone_surrogate"]), (r"a\ud83d\ude00b", [])])
+def test_surrogate_escapes(server: Any, escape: str, warnings: list[str]) -> None:
+    body = b'{"input": "%s"}' % escape.encode()
+    answered = server.post("/v1/count", content=body, headers={"Content-Type": "application/json"}).json()
+    assert answered["results"][0]["warnings"] == warnings
+    assert answered["results"][0]["chars"] == 3
+
+
+def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
+    text = "héllo 日本 नमस्ते 😀"
+    result = server.post("/v1/tokenize", {"input": text, "counter": "cl100k_base"}).json()["results"][0]
+    data = text.encode()
+    assert result["tokens"] == len(result["pieces"]) == get_counter("cl100k_base").count(text).tokens
+    assert b"".join(data[p["byte_start"] : p["byte_end"]] for p in result["pieces"]) == data
+    for piece in result["pieces"]:
+        if piece["text"] is not None:
+            assert piece["text"] == text[piece["start"] : piece["end"]]
+    ids = [piece["id"] for piece in result["pieces"]]
+    assert server.post("/detokenize", {"model": "cl100k_base", "tokens": ids}).json() == {"prompt": text}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "kind", "pointer"),
+    [
+        ("/v1/count", {"input": "a", "counters": ["words", "o200k_bas"]}, 404, "unknown-name", "/counters/1"),
+        ("/v1/count", {"input": "a", "model": "gpt-99-super"}, 404, "unknown-name", "/model"),
+        ("/v1/count", {"request": {**CHAT, "model": "gpt-99"}}, 404, "unknown-name", "/request/model"),
+        ("/v1/count", {"input": "a", "counters": ["bpe:/etc/passwd"]}, 403, "counter-not-allowed", "/counters/0"),
+        ("/v1/compare", {"input": "a", "baseline": "bpe:x"}, 403, "counter-not-allowed", "/baseline"),
+        ("/v1/fit", {"input": "a", "model": "gpt-4o", "counter": "bpe:x"}, 403, "counter-not-allowed", "/counter"),
+        ("/v1/tokenize", {"input": "a", "counter": "bpe:x"}, 403, "counter-not-allowed", "/counter"),
+        ("/v1/fit", {"input": "a", "model": "gpt-4x"}, 404, "unknown-name", "/model"),
+        ("/v1/tokenize", {"input": "a", "counter": "words:1"}, 422, "invalid-request", "/counter"),
+        ("/v1/count", {"input": "a", "request": CHAT}, 422, "invalid-request", ""),
+        ("/v1/count", {}, 422, "invalid-request", ""),
+        ("/v1/count", {"input": ["a", 3]}, 422, "invalid-request", "/input"),
+        ("/v1/count", {"input": "a", "modle": "gpt-4o"}, 422, "invalid-request", "/modle"),
+        ("/v1/count", {"input": "a", "counters": ["words:0"]}, 422, "invalid-request", "/counters/0"),
+        ("/v1/count", {"input": "a", "price": "cheap"}, 422, "invalid-request", "/price"),
+        ("/v1/count", {"input": "a", "as_of": "soon"}, 422, "invalid-request", "/as_of"),
+        ("/v1/count", {"request": {"messages": [{"role": "user", "content": 3}]}}, 422, "invalid-request",
+         "/request/messages/0/content"),
+        ("/v1/count", [1], 422, "invalid-request", ""),
+        ("/v1/count", {"input": ["a"] * 1001}, 413, "too-much-text", "/input"),
+        ("/v1/count", {"input": "a" * 1_000_000, "counters": ["bytes", "words", "chars"]}, 413, "too-much-text",
+         "/input"),
+        ("/v1/count", {"request": {"messages": [[]] * 50_001}}, 413, "too-much-text", "/request"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_a_problem_that_points_to_it(
+    server: Any, path: str, body: Any, status: int, kind: str, pointer: str
+) -> None:
+    response = server.post(path, body)
+    problem = response.json()
+    assert response.status_code == problem["status"] == status
+    assert response.headers["content-type"] == "application/problem+json"
+    assert problem["type"] == f"urn:tokengap:problem:{kind}"
+    assert problem["title"] == TITLES[kind][1]
+    assert problem["errors"][0]["pointer"] == pointer
+    assert problem["instance"].endswith(response.headers["x-request-id"])
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"{", {}, 400),
+        (b'{"input": "\xff"}', {}, 400),
+        (b'{"input": NaN}', {}, 400),
+        (b'{"input": "a", "input": "b"}', {}, 400),
+        (b"[" * 100_000, {}, 400),
+        (b'{"input":"a"}', {"Content-Type": "text/plain"}, 415),
+        (b'{"input":"a"}', {"Content-Encoding": "gzip"}, 415),
+        (b'{"input":"a"}', {"Content-Type": "application/json; charset=utf-8"}, 200),
+    ],
+)
+def test_bodies_that_are_no_json(server: Any, content: bytes, headers: dict[str, str], status: int) -> None:
+    response = server.post("/v1/count", content=content, headers={"Content-Type": "application/json", **headers})
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_long_is_refused(server: Any, chunked: bool) -> None:
+    content = b" " * (4 * 2**20 + 1)
+    pieces = (content[i : i + 65536] for i in range(0, len(content), 65536))
+    response = server.post(
+        "/v1/count", content=pieces if chunked else content, headers={"Content-Type": "application/json"}
+    )
+    assert response.status_code == 413
+    assert response.json()["type"].endswith("body-too-large")
+
+
+def test_nesting_inside_a_request_is_bounded(server: Any) -> None:
+    content: Any = "deep"
+    for _ in range(150):
+        content = [content]
+    response = server.post("/v1/count", {"request": {"messages": [{"role": "user", "content": content}]}})
+    assert response.status_code == 422
+
+
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/nope", 404), ("GET", "/v1/count", 405)])
+def test_paths_and_methods(server: Any, method: str, path: str, status: int) -> None:
+    response = server.get(path)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_security_headers_and_request_id(server: Any) -> None:
+    response = server.get("/healthz", headers={"X-Request-Id": "abc-1", "Origin": "https://example.org"})
+    assert response.headers["x-request-id"] == "abc-1"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in response.headers
+    assert server.get("/healthz", headers={"X-Request-Id": "not one!"}).headers["x-request-id"] != "not one!"
+
+
+def test_lists(server: Any, answer: Callable[..., Any]) -> None:
+    counters = server.get("/v1/counters").json()["counters"]
+    assert counters == [entry for entry in answer("counters")["counters"] if entry["name"] != "bpe"]
+    assert server.get("/v1/models?containing=gpt-4o").json()["models"] == answer("models", "gpt-4o")
+    assert server.get("/v1/models?all=maybe").status_code == 422
+
+
+def test_a_slow_body_is_given_up(serve: Callable[..., Any]) -> None:
+    with serve(body_seconds="0.5") as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            head = (
+                "POST /v1/count HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+            )
+            connection.sendall(head.encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_overload_is_shed_and_slow_work_given_up(serve: Callable[..., Any]) -> None:
+    """One thread, nobody waiting: of many long requests at once some are answered, the others told to come back."""
+    with serve(threads="1", queue="0", work_seconds="30") as server:
+        statuses: list[tuple[int, str | None]] = []
+
+        def ask() -> None:
+            response = server.post("/v1/count", {"input": "word " * 200_000})
+            statuses.append((response.status_code, response.headers.get("retry-after")))
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        assert server.post("/v1/count", {"input": "small"}).status_code == 200
+        for thread in threads:
+            thread.join()
+    assert {status for status, _ in statuses} == {200, 503}
+    assert all(retry == "1" for status, retry in statuses if status == 503)
+    with serve(work_seconds="0.01") as server:
+        response = server.post("/v1/count", {"input": "word " * 200_000})
+        assert (response.status_code, response.json()["type"]) == (503, "urn:tokengap:problem:too-slow")
+        assert "retry-after" in response.headers

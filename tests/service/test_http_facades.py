@@ -1,0 +1,128 @@
+"""The façades under the vendors' own, unmodified SDKs, against a real server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+from google import genai
+from google.genai import errors, types
+
+from tokengap.estimators import count_request
+
+TOOL = {
+    "type": "function",
+    "name": "weather",
+    "description": "The weather",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+}
+
+
+def openai_of(server: Any) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="any", max_retries=0)
+
+
+def anthropic_of(server: Any) -> anthropic.Anthropic:
+    return anthropic.Anthropic(base_url=server.url, api_key="any", max_retries=0)
+
+
+def google_of(server: Any) -> genai.Client:
+    return genai.Client(api_key="any", http_options=types.HttpOptions(base_url=server.url))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"input": "Hello, how are you?"},
+        {"input": "Hello", "instructions": "Answer in French.", "tools": [TOOL], "reasoning": {"effort": "low"}},
+        {"input": [{"role": "user", "content": [{"type": "input_text", "text": "Hello"}]}]},
+    ],
+)
+def test_openai(server: Any, body: dict[str, Any]) -> None:
+    raw = openai_of(server).responses.input_tokens.with_raw_response.count(model="gpt-4o", **body)
+    counted = count_request(body, "gpt-4o")
+    parsed = raw.parse()
+    assert (parsed.object, parsed.input_tokens) == ("response.input_tokens", counted.tokens)
+    assert raw.headers["x-tokengap-kind"] == counted.kind
+    assert raw.headers["x-tokengap-method"].startswith("o200k_base; openai-")
+    low, high = counted.interval or (None, None)
+    assert raw.headers.get("x-tokengap-interval") == (None if low is None else f"{low}-{high}")
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        ({"previous_response_id": "resp_1"}, "previous_response_id"),
+        ({"conversation": "conv_1"}, "conversation"),
+        ({"tools": [{"type": "web_search"}]}, "tools[0]"),
+        ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
+    ],
+)
+def test_openai_refuses_what_it_cannot_count(server: Any, body: dict[str, Any], param: str) -> None:
+    with pytest.raises(openai.BadRequestError) as caught:
+        openai_of(server).responses.input_tokens.count(**{"model": "gpt-4o", "input": "Hello", **body})
+    assert caught.value.param == param
+    assert caught.value.type == "invalid_request_error"
+
+
+def test_openai_unknown_model(server: Any) -> None:
+    with pytest.raises(openai.NotFoundError) as caught:
+        openai_of(server).responses.input_tokens.count(model="gpt-99-super", input="Hello")
+    assert (caught.value.code, caught.value.param) == ("model_not_found", "model")
+
+
+def test_anthropic(server: Any) -> None:
+    messages: Any = [{"role": "user", "content": "Hello, Claude"}]
+    client = anthropic_of(server)
+    counted = client.messages.count_tokens(model="claude-opus-4-6", system="You are a scientist", messages=messages)
+    assert counted.input_tokens == 14  # as in Anthropic's own example
+    raw = client.messages.with_raw_response.count_tokens(model="claude-opus-4-6", messages=messages)
+    assert raw.headers["x-tokengap-kind"] == "heuristic"
+    assert "x-tokengap-interval" not in raw.headers
+
+
+def test_anthropic_errors(server: Any) -> None:
+    messages: Any = [{"role": "user", "content": "Hello"}]
+    client = anthropic_of(server)
+    with pytest.raises(anthropic.NotFoundError) as missing:
+        client.messages.count_tokens(model="claude-99", messages=messages)
+    assert missing.value.body["error"]["type"] == "not_found_error"  # type: ignore[index]
+    search: Any = [{"type": "web_search_20250305", "name": "web_search"}]
+    with pytest.raises(anthropic.BadRequestError) as refused:
+        client.messages.count_tokens(model="claude-opus-4-6", messages=messages, tools=search)
+    assert refused.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]
+    assert "tools[0]" in str(refused.value)
+
+
+def test_google(server: Any) -> None:
+    client = google_of(server)
+    counted = client.models.count_tokens(model="gemini-2.5-pro", contents="What is your name?")
+    body = {"contents": [{"role": "user", "parts": [{"text": "What is your name?"}]}]}
+    assert counted.total_tokens == count_request(body, "gemini-2.5-pro").tokens
+    with pytest.raises(errors.ClientError) as missing:
+        client.models.count_tokens(model="gemini-99", contents="Hello")
+    assert (missing.value.code, missing.value.status) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta"])
+def test_google_paths(server: Any, version: str) -> None:
+    path = f"/{version}/models/gemini-2.5-pro:countTokens"
+    body = {"contents": [{"parts": [{"text": "Hello"}]}]}
+    plain = server.post(path, body)
+    assert plain.status_code == 200
+    assert server.post(path, {"generateContentRequest": {"model": "x", **body}}).json() == plain.json()
+    wrong = server.post(path, {"contents": 3}).json()["error"]
+    assert (wrong["code"], wrong["status"]) == (400, "INVALID_ARGUMENT")
+
+
+def test_vllm(server: Any) -> None:
+    answered = server.post("/tokenize", {"model": "gpt-4o", "prompt": "Hello 😀", "return_token_strs": True}).json()
+    assert answered["count"] == len(answered["tokens"]) == len(answered["token_strs"])
+    assert answered["max_model_len"] == 128_000
+    assert server.post("/detokenize", {"tokens": answered["tokens"]}).json() == {"prompt": "Hello 😀"}
+    for body in ({"messages": [{"role": "user", "content": "Hi"}]}, {"prompt": "a", "chat_template": "x"}, {}):
+        refused = server.post("/tokenize", body)
+        assert refused.status_code == refused.json()["error"]["code"] == 400
+    assert server.post("/detokenize", {"tokens": [300_000]}).status_code == 400
