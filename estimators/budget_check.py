@@ -37,12 +37,14 @@ def check_budgets(
     today: date | None = None,
     fail_inherited: bool = False,
     allow_missing: bool = False,
+    workers: int | None = None,
 ) -> Checked:
     """Check ``files``, by their paths, against the budgets of a configuration.
 
     ``base`` is what they are compared with. With ``only``, budgets that have none of these paths are
     left out. ``today`` is the day the age of prices is told on. What was over on the base already is a
     warning unless ``fail_inherited``; a price or bound that is missing fails unless ``allow_missing``.
+    ``workers`` threads count, by default one for each core.
     Raises TokengapError, with the line of the configuration, for what cannot be checked.
     """
     selections, empty = select_files(loaded, files, base, only)
@@ -51,6 +53,6 @@ def check_budgets(
         return Checked(CheckReport((), tuple(empty), prices, base.name if base else None, loaded.origin.name), ())
     from .budget_run import Options, run_check
 
-    options = Options(book, today, fail_inherited, allow_missing)
+    options = Options(book, today, fail_inherited, allow_missing, workers)
     report, plans = run_check(loaded, selections, files, base, options)
     return Checked(report._replace(notices=(*empty, *report.notices)), plans)

@@ -80,20 +80,23 @@ class _Piece(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def count_files(jobs: Sequence[Job]) -> list[FileCount]:
-    """Count files, in their order; what is wrong with one is in its ``error``."""
+def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCount]:
+    """Count files, in their order, on so many threads (default: one for each core).
+
+    What is wrong with a file is in its ``error``.
+    """
     unique: dict[object, Job] = {}
     keys = [_key(job) for job in jobs]
     for key, job in zip(keys, jobs, strict=True):
         unique.setdefault(key, job)
-    counts = dict(zip(unique, _count_all(list(unique.values())), strict=True))
+    counts = dict(zip(unique, _count_all(list(unique.values()), workers or os.cpu_count() or 1), strict=True))
     return [counts[key] for key in keys]
 
 
-def _count_all(jobs: Sequence[Job]) -> list[FileCount]:
-    """On every core: tiktoken lets go of the interpreter while it counts. Counters of others need not bear that."""
+def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
+    """On several cores: tiktoken lets go of the interpreter while it counts. Counters of others need not bear that."""
     specs = {job.plan.spec for job in jobs}
-    workers = min(os.cpu_count() or 1, len(jobs))
+    workers = min(workers, len(jobs))
     if workers < 2 or any(spec.partition(":")[0] not in BUILT_IN for spec in specs):
         return [_count(job) for job in jobs]
     for spec in specs:

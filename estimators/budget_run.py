@@ -29,6 +29,7 @@ class Options(NamedTuple):
     today: date | None
     fail_inherited: bool
     allow_missing: bool
+    workers: int | None
 
 
 class _Task(NamedTuple):
@@ -52,7 +53,7 @@ def run_check(
         for each in selections
     ]
     results = []
-    for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin), strict=True):
+    for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin, options.workers), strict=True):
         before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, notices)
         case = _case(loaded.origin, task, head, before, base, files, notices)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
@@ -99,14 +100,14 @@ Counts = dict[str, FileCount]
 
 
 def _count(
-    tasks: Sequence[_Task], files: Mapping[str, bytes], base: Base | None, origin: Origin
+    tasks: Sequence[_Task], files: Mapping[str, bytes], base: Base | None, origin: Origin, workers: int | None
 ) -> list[tuple[Counts, Counts | None]]:
     """The counts of each budget here and on the base, all counted in one go."""
     tree = base.files if isinstance(base, TreeBase) else {}
     asked = [(task, path, files) for task in tasks for path in task.head]
     asked += [(task, path, tree) for task in tasks for path in task.base]
     read = [_read(task.plan, path, tree) for task, path, tree in asked]
-    counts = iter(count_files([job for job in read if isinstance(job, Job)]))
+    counts = iter(count_files([job for job in read if isinstance(job, Job)], workers))
     counted = iter([next(counts) if isinstance(job, Job) else job for job in read])
     heads = [{path: next(counted) for path in task.head} for task in tasks]
     for task, head in zip(tasks, heads, strict=True):

@@ -98,10 +98,16 @@ def read_project(path: Path) -> tuple[Layer | None, Path | None]:
 def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
     """The same from the bytes of a configuration, the organisation's file as it is named there."""
     in_pyproject = PurePath(path).name == "pyproject.toml"
-    place = _Place(Origin(path, data, PREFIX if in_pyproject else ()))
+    origin = Origin(path, data, PREFIX if in_pyproject else ())
     tables = parse_toml(data, path)
     tools = tables.get("tool", {}) if in_pyproject else {}
     settings = tables if not in_pyproject else tools.get("tokengap", {}) if isinstance(tools, dict) else {}
+    return project_prices(settings, origin)
+
+
+def project_prices(settings: Any, origin: Origin) -> tuple[Layer | None, str | None]:
+    """The same from a configuration as plain values."""
+    place = _Place(origin)
     if not isinstance(settings, dict):
         raise place.error("a table is needed")
     place.only(settings, PROJECT_KEYS)
