@@ -28,6 +28,9 @@ from .price import Money
 from .price_config import PREFIX
 from .toml_origin import Origin, Steps, parse_toml
 
+MOST_BUDGETS = 200
+"""Budgets of one configuration."""
+
 ELSEWHERE = ("prices", "organisation_prices")
 """Top-level keys that the price files' reader reads."""
 
@@ -94,6 +97,8 @@ class Configuration(BaseModel):
 
     @model_validator(mode="after")
     def _names_differ(self) -> Configuration:
+        if len(self.budget) > MOST_BUDGETS:
+            raise problem(f"more than {MOST_BUDGETS} budgets", "budget")
         seen: set[str] = set()
         for index, budget in enumerate(self.budget):
             if budget.name in seen:

@@ -17,6 +17,9 @@ from .field_path import parse_path
 from .path_patterns import check_pattern
 from .price import Money
 
+MOST_PATTERNS = 100
+"""Patterns of one budget."""
+
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 _NUMBER = re.compile(r"(?P<number>[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(?P<scale>[kKmM]?)", re.ASCII)
 _COST = re.compile(r"(?P<amount>[0-9]{1,12}(?:\.[0-9]{1,12})?) ?(?P<currency>[A-Za-z]{3})", re.ASCII)
@@ -93,6 +96,8 @@ def read_name(value: object) -> str:
 def read_paths(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value or not all(isinstance(pattern, str) for pattern in value):
         raise problem('a list of patterns is needed, such as ["prompts/**/*.md", "!prompts/draft/**"]')
+    if len(value) > MOST_PATTERNS:
+        raise problem(f"more than {MOST_PATTERNS} patterns; name a folder for all in it")
     for index, pattern in enumerate(value):
         if fault := check_pattern(pattern, first=index == 0):
             raise PydanticCustomError("tokengap", "{text}", {"text": fault, "key": index})

@@ -216,7 +216,7 @@ def test_what_is_wrong_in_a_budget(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     "pattern",
     ["", " ", "/prompts/*.md", "../*.md", "a/../b", "./a", "a//b", "a/.", "~/a", "C:/a", "a\\b", "a**/b", "a/***/b",
-     "a/**b", "a ", "[z-a]", "a[", "*.{md,txt}"],
+     "a/**b", "a ", "[z-a]", "[^a]", "a[", "*.{md,txt}"],
 )  # fmt: skip
 def test_impossible_globs(pattern: str) -> None:
     good = "[[budget]]\nname = 'x'\nmax_tokens = 1\npaths = [\n  'prompts/*.md',\n  {}]"
@@ -228,6 +228,15 @@ def test_impossible_globs(pattern: str) -> None:
 @pytest.mark.parametrize("paths", ["'a'", "[]", "[1]", "['!a']", "['!a', 'b']", "{}", "3"])
 def test_what_are_no_paths(paths: str) -> None:
     assert "budget[0].paths" in refusal(f"[[budget]]\nname = 'x'\nmax_tokens = 1\npaths = {paths}")
+
+
+def test_more_than_anybody_means() -> None:
+    one = "[[budget]]\nname = 'x{}'\nmax_tokens = 1\npaths = ['a']\n"
+    many = "".join(one.format(number) for number in range(201))
+    assert refusal(many).startswith("tokengap.toml:1: budget: more than 200 budgets")
+    patterns = ", ".join(["'a'"] * 101)
+    assert "budget[0].paths: more than 100 patterns" in refusal(one.replace("'a'", patterns))
+    assert "budget[0].paths[0]: 'aaa" in refusal(one.replace("'a'", f"'{'a' * 501}'"))
 
 
 @pytest.mark.parametrize("name", ["''", "' '", "3", "'a\\u0007'", "'a\\nb'", f"'{'a' * 201}'"])

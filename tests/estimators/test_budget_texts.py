@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from tokengap.estimators.budget_config import Budget
 from tokengap.estimators.budget_texts import Contents, Sent, first_line, read_contents, tools_of, unused_variable
@@ -151,6 +154,12 @@ def test_what_is_no_path(path: str) -> None:
         (["p"], ["p/b.md", "p/draft/c.md", "p/é x.txt"]),
         (["p/"], ["p/b.md", "p/draft/c.md", "p/é x.txt"]),
         (["p/**", "!p/draft/**"], ["p/b.md", "p/é x.txt"]),
+        (["p/**", "!p/draft"], ["p/b.md", "p/é x.txt"]),
+        (["p/*"], ["p/b.md", "p/é x.txt"]),
+        (["*"], ["#x", "a.md"]),
+        (["a.md/"], []),
+        (["**/draft"], ["p/draft/c.md"]),
+        (["**"], ["#x", "a.md", "p/b.md", "p/draft/c.md", "p/é x.txt", "q/p/d.md"]),
         (["p/**", "!**/c.md", "p/draft/c.md"], ["p/b.md", "p/draft/c.md", "p/é x.txt"]),
         (["**/p/*.md"], ["p/b.md", "q/p/d.md"]),
         (["p/?.md", "p/[é]*"], ["p/b.md", "p/é x.txt"]),
@@ -179,3 +188,27 @@ def test_a_sample_that_no_template_uses() -> None:
     assert unused_variable(template, {"x": b"{a}{b}"}) == ("allowances", "c")
     assert unused_variable(budget(), {"x": b"\xff"}) is None
     assert unused_variable(budget(type="jinja", variables={"a": 1}), {"x": b"{% include 'y' %}"}) is None
+
+
+NAME = st.sampled_from(["a", "b", "ab", "a.md", "p"])
+GLOB = st.sampled_from(["**", "*", "*.md", "a*", "?", "[ab]", "[!a]", "a", "p"])
+
+
+@given(st.lists(NAME, min_size=1, max_size=5), st.lists(GLOB, min_size=1, max_size=4))
+def test_globs_are_those_of_gitignore(names: list[str], globs: list[str]) -> None:
+    """But that a folder stands for all in it only where it is named plainly, which git does in any case."""
+    path, pattern = "/".join(names), "/".join(globs)
+    ignored = GitIgnoreSpec.from_lines([f"/{pattern}"]).match_file(path)
+    plain = globs[-1] in ("a", "p")
+    chosen = bool(select([path], [pattern]))
+    if plain or globs[-1] == "**":
+        assert chosen == ignored
+    else:
+        parents = ["/".join(names[:end]) for end in range(1, len(names))]
+        assert ignored == (chosen or any(select([parent], [pattern]) for parent in parents))
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 50 + "b", "**/a/" * 50 + "b", "[ab]*" * 40 + "c", "**/*/" * 40 + "**"])
+def test_no_pattern_takes_long(pattern: str) -> None:
+    paths = ["a" * 5_000, "/".join("a" * 1_000)]
+    assert select(paths, [pattern]) == ([paths[1]] if pattern.endswith("**") else [])
