@@ -25,16 +25,16 @@ _TOML_LINE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)")
 
 @dataclass(frozen=True)
 class Origin:
-    """The file a configuration was read from, for messages that point into it."""
+    """The file a configuration was read from, for messages that point into it; without a path there is none."""
 
-    path: str = "configuration"
+    path: str = ""
     data: bytes = b""
     prefix: Steps = ()
 
     @property
     def name(self) -> str:
         """The file's name, as it is reached from the folder it is in."""
-        return PurePath(self.path).name
+        return PurePath(self.path).name or "configuration"
 
     @cached_property
     def _lines(self) -> Mapping[Steps, int]:

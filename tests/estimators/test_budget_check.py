@@ -425,9 +425,9 @@ def test_the_json_that_must_exist() -> None:
 def test_a_configuration_need_not_be_a_file() -> None:
     """As the HTTP service and the pytest plugin use it."""
     body = {"model": "gpt-4o", "budget": [{"name": "b", "paths": ["**"], "max_tokens": "10"}]}
-    read = Loaded(Configuration.model_validate(body), Origin("request"))
+    read = Loaded(Configuration.model_validate(body), Origin())
     report = check_budgets(read, {"a": words(11)}, today=TODAY).report
     (violation,) = report.violations
-    assert (violation.path, violation.line) == ("request", 1)
-    with pytest.raises(TokengapError, match=r"^request: budget\[0\]\.paths: no file matches \*\*$"):
+    assert (violation.path, violation.line) == ("configuration", 1)
+    with pytest.raises(TokengapError, match=r"^budget\[0\]\.paths: no file matches \*\*$"):
         check_budgets(read, {}, today=TODAY)
