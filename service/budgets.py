@@ -116,7 +116,7 @@ class Budgets:
             loaded = read_configuration(data, _NAME)
             layer, named = parse_project(data, _NAME)
         else:
-            origin = Origin("configuration")
+            origin = Origin()
             loaded = Loaded(
                 validate({key: value for key, value in configuration.items() if key not in ELSEWHERE}, origin), origin
             )

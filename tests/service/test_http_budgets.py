@@ -100,7 +100,8 @@ def test_inherited_and_missing(server: Any) -> None:
         ({"configuration": CONFIGURATION.replace("max_tokens =", "max_tokns =")}, 422, "/configuration",
          "tokengap.toml:7: budget[0].max_tokns: unknown key 'max_tokns'; did you mean 'max_tokens'?"),
         ({"configuration": "x = ["}, 422, "/configuration", "tokengap.toml:1: not TOML"),
-        ({"configuration": {"model": "gpt-4o", "budgets": [LIMIT]}}, 422, "/configuration", "did you mean 'budget'?"),
+        ({"configuration": {"model": "gpt-4o", "budgets": [LIMIT]}}, 422, "/configuration/budgets",
+         "did you mean 'budget'?"),
         ({"configuration": {"model": "gpt-4o"}}, 422, "/configuration", "no budget"),
         ({"configuration": "[[prices]]\nmodle = 1\n[[budget]]\nname='b'\npaths=['a']\nmax_tokens=1"}, 422,
          "/configuration", "tokengap.toml:2: prices[0].modle: unknown key 'modle'"),
@@ -111,9 +112,10 @@ def test_inherited_and_missing(server: Any) -> None:
          "/configuration/budget/0/counter", "not offered over HTTP"),
         ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "type": "jinja"}]}}, 422,
          "/configuration/budget/0/type", "templates are not filled over HTTP"),
-        ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "paths": ["gone"]}]}}, 422, "/configuration",
-         "no file matches gone"),
-        ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "type": "chat"}]}}, 422, "/configuration", "a: "),
+        ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "paths": ["gone"]}]}}, 422,
+         "/configuration/budget/0/paths", "no file matches gone"),
+        ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "type": "chat"}]}}, 422,
+         "/configuration/budget/0/paths", "a: not JSON"),
         ({"files": {"a": 3}}, 422, "/files/a", "string"),
         ({"files": None}, 422, "/files", "dictionary"),
         ({"baseline": "main"}, 422, "/baseline", "no such member here"),
@@ -139,9 +141,9 @@ def test_no_more_text_than_one_request_may_hold(server: Any) -> None:
 
 
 def test_characters_that_are_none(server: Any) -> None:
-    answer = server.post("/v1/budgets/check", content=json.dumps(
-        {"configuration": {"model": "gpt-4o", "budget": [LIMIT]}, "files": {"\ud800": "\ud800"}}
-    ).encode())  # fmt: skip
+    body = {"configuration": {"model": "gpt-4o", "budget": [LIMIT]}, "files": {"\ud800": "\ud800"}}
+    headers = {"Content-Type": "application/json"}
+    answer = server.post("/v1/budgets/check", content=json.dumps(body).encode(), headers=headers)
     assert answer.status_code == 200
     assert answer.json()["budgets"][0]["tokens"] > 0
 
