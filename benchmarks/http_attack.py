@@ -370,8 +370,34 @@ def main() -> None:
         json.dump(asdict(outcome), sys.stdout)
         return
     print(machine("tokengap", "tiktoken", "fastapi", "uvicorn"))
-    for name, value in asdict(outcome).items():
-        print(f"{name:22} {value if not isinstance(value, float) else round(value, 4)}")
+    print(
+        f"{args.clients} hostile clients for {outcome.seconds:.0f} s; load {outcome.load:.1f} on {os.cpu_count()} cores"
+    )
+    for what, figure, met in requirements(outcome):
+        print(f"{what:55}{figure:>16}  {'' if met else 'MISSED'}")
+    for answer, times in outcome.attack.answers.items():
+        print(f"  {answer:40}{times:8,}")
+    sys.exit(0 if all(met for _, _, met in requirements(outcome)) else 1)
+
+
+def requirements(outcome: Outcome) -> list[tuple[str, str, bool]]:
+    """What is asked, what was measured, and whether that will do."""
+    memory, attack = outcome.memory_mb, outcome.attack
+    return [
+        ("small requests answered 200, of 99%", f"{outcome.small_answered:.2%}", outcome.small_answered >= 0.99),
+        ("their 99th percentile, under 250 ms", f"{outcome.small_p99_ms:.0f} ms", outcome.small_p99_ms < 250),
+        ("their median", f"{outcome.small_p50_ms:.1f} ms", True),
+        ("health checks failed", str(outcome.health_failed), not outcome.health_failed),
+        ("megabyte texts counted and right, 1 a second", f"{outcome.megabytes_per_second:.2f}",
+         outcome.megabytes_per_second >= 1),
+        ("megabyte texts counted wrong", str(attack.megabytes_wrong), not attack.megabytes_wrong),
+        ("5xx that are not shed load", str(len(attack.failures)), not attack.failures),
+        ("memory, first and second half, within a tenth",
+         f"{memory['first half']:.0f}, {memory['second half']:.0f} MB",
+         memory["second half"] < 1.1 * memory["first half"]),
+        ("requests lost at SIGTERM", str(outcome.lost_at_stop), not outcome.lost_at_stop),
+        ("exit code after SIGTERM", str(outcome.exit_code), outcome.exit_code == 0),
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

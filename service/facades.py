@@ -14,8 +14,8 @@ from typing import Any
 
 from ..estimators.limits import find_limits
 from ..estimators.request_count import RequestCount, count_request
+from ..tokenizers.counter import Encoder
 from ..tokenizers.registry import BUILT_IN, DEFAULT_COUNTER
-from ..tokenizers.tiktoken_encodings import TiktokenCounter
 from . import schemas
 from .operations import OWN, Done, Face, Operation
 from .problems import Problem, invalid
@@ -78,10 +78,11 @@ class Facades:
         counter, limit = _vllm_counter(self._operations, body.model)
         self._operations.check_texts(body.prompt, self._operations.settings.max_tokenize_chars)
         ids = counter.encode(body.prompt)
-        strings = [piece.decode(errors="replace") for piece in counter.pieces(body.prompt)]
-        count = counter.count(body.prompt)
-        answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids}
-        answer["token_strs"] = strings if body.return_token_strs else None
+        strings = (
+            [counter.decode((token,)).decode(errors="replace") for token in ids] if body.return_token_strs else None
+        )
+        count = counter.count("")._replace(tokens=len(ids))
+        answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids, "token_strs": strings}
         return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None), (count,))
 
     def detokenize(self, body: schemas.VllmDetokenizeBody) -> Done:
@@ -162,7 +163,7 @@ def _count(operations: Operations, request: dict[str, Any], model: str | None) -
     return counted
 
 
-def _vllm_counter(operations: Operations, model: str | None) -> tuple[TiktokenCounter, int | None]:
+def _vllm_counter(operations: Operations, model: str | None) -> tuple[Encoder, int | None]:
     """The encoding a server of ``model`` would have, and the model's context window."""
     name = model or DEFAULT_COUNTER
     is_counter = name.partition(":")[0] in BUILT_IN
@@ -171,7 +172,7 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[TiktokenCo
 
     with faults_at("/model"):
         tokenizer = tokenizer_of(counter)
-    if not isinstance(tokenizer, TiktokenCounter):
+    if not isinstance(tokenizer, Encoder):
         raise invalid("/model", f"{name!r} has no token ids")
     return tokenizer, None if is_counter else find_limits(name).context_window
 

@@ -93,7 +93,7 @@ def problem_of(error: TokengapError, pointer: str, unknown: str | None = None) -
     if isinstance(error, UnknownNameError):
         faults = (Fault(pointer if unknown is None else unknown, detail),)
         return Problem("unknown-name", detail, faults, more={"suggestions": list(error.suggestions)})
-    return invalid(pointer + _path_pointer(detail), detail)
+    return invalid(pointer + path_pointer(detail), detail)
 
 
 def in_http(message: str) -> str:
@@ -143,7 +143,7 @@ def _parts(error: Mapping[str, Any], body: object) -> Iterator[object]:
 _PLACE = re.compile(r"(?:request: )?((?:[A-Za-z_$][\w$-]*|\[\d+\])(?:\.[A-Za-z_$][\w$-]*|\[\d+\])*): ", re.ASCII)
 
 
-def _path_pointer(message: str) -> str:
+def path_pointer(message: str) -> str:
     """``/messages/2/content`` of an error that begins ``messages[2].content: ``."""
     match = _PLACE.match(message)
     if match is None or match[1] == "request":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,8 +11,8 @@ from contextvars import ContextVar
 from threading import Event
 from typing import Any, TypeVar
 
-from .json_files import parse_json
-from .problems import Fault, Problem, retry_after
+from .json_files import NotJSONError, RefusedError, parse_json
+from .problems import Fault, Problem, path_pointer, retry_after
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Any]
@@ -181,11 +180,10 @@ def parse(raw: bytes) -> object:
         return parse_json(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Problem("malformed-json", f"the body is not UTF-8: byte {error.start} is wrong") from None
-    except json.JSONDecodeError as error:
-        detail = f"{error.msg} at line {error.lineno}, column {error.colno}"
-        raise Problem("malformed-json", detail) from None
-    except ValueError as error:
+    except NotJSONError as error:
         raise Problem("malformed-json", str(error)) from None
+    except RefusedError as error:
+        raise Problem("malformed-json", str(error), (Fault(path_pointer(str(error)), str(error)),)) from None
 
 
 _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{,\]}]', re.DOTALL)

@@ -16,11 +16,10 @@ from ..estimators.fitting import fit_input
 from ..estimators.limits import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
-from ..tokenizers.counter import Count, Counter
+from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
-from ..tokenizers.tiktoken_encodings import TiktokenCounter
 from .operations import Done
 from .problems import Fault, Problem, invalid, problem_of
 from .protection import checkpoint, measure_json
@@ -97,7 +96,7 @@ class Operations:
         results: list[dict[str, Any]] = []
         counts: list[Count] = []
         for text in self.texts(body.input):
-            counted = counter.count(text.text)
+            counted, ids, pieces = _tokens(text.text, counter, tokenizer)
             counts.append(counted)
             results.append(
                 {
@@ -107,7 +106,7 @@ class Operations:
                     "fingerprint": counted.fingerprint,
                     "kind": counted.kind,
                     "tokens": counted.tokens,
-                    "pieces": list(_pieces(text.text, tokenizer)),
+                    "pieces": list(_shown(ids, pieces)),
                     "warnings": counted.warnings,
                 }
             )
@@ -239,11 +238,21 @@ def _one_of_two() -> Problem:
     return invalid("", "exactly one of 'input' and 'request' is needed")
 
 
-def _pieces(text: str, tokenizer: Any) -> Iterator[dict[str, Any]]:
+def _tokens(text: str, counter: Counter, tokenizer: Tokenizer) -> tuple[Count, list[int] | None, list[bytes]]:
+    """The count of a text, the ids of its tokens where they have any, and their bytes."""
+    if not isinstance(tokenizer, Encoder):
+        return counter.count(text), None, tokenizer.pieces(well_formed(text)[0])
+    text, repaired = well_formed(text)
+    ids = tokenizer.encode(text)
+    of_any = counter.count("")  # what is said of every text, so that this one is not tokenized twice
+    warnings = (*of_any.warnings, "lone_surrogate") if repaired else of_any.warnings
+    return of_any._replace(tokens=len(ids), warnings=warnings), ids, [tokenizer.decode((token,)) for token in ids]
+
+
+def _shown(ids: Sequence[int] | None, pieces: Sequence[bytes]) -> Iterator[dict[str, Any]]:
     """Each token with its id and span. A character that tokens share belongs to each of them."""
-    ids = tokenizer.encode(text) if isinstance(tokenizer, TiktokenCounter) else None
     begun = at = 0  # characters begun, bytes passed
-    for number, piece in enumerate(tokenizer.pieces(well_formed(text)[0])):
+    for number, piece in enumerate(pieces):
         inside = bool(piece) and piece[0] & 0xC0 == 0x80
         start = begun - 1 if inside else begun
         begun += len(piece) if piece.isascii() else sum(byte & 0xC0 != 0x80 for byte in piece)

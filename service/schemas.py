@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..estimators.comparison import DEFAULT_BASELINE
 from ..estimators.request_settings import named_model
 from ..tokenizers.registry import DEFAULT_COUNTER
+from .problems import invalid
 
 Spec = Annotated[str, Field(min_length=1, max_length=300)]
 Whole = Annotated[int, Field(ge=0, le=10**15)]
@@ -75,7 +76,10 @@ class CountBody(PricedBody):
     def specs(self) -> tuple[str, ...]:
         """The counters named, or else that of the model which the request names, or else the default."""
         named = (f"model:{self.model}",) if self.model else ()
-        if not self.counters and not named and (own := named_model(self.request)):
+        if not self.counters and not named and self.request is not None:
+            own = named_model(self.request)
+            if own is None:
+                raise invalid("/request/model", "the request names no model: give 'model', or 'counters'")
             named = (f"model:{own}",)
         return tuple(dict.fromkeys((*self.counters, *named))) or (DEFAULT_COUNTER,)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -81,3 +81,12 @@ class Tokenizer(Counter, Protocol):
     def splits_as_published(self) -> bool: ...
 
     def pieces(self, text: str) -> list[bytes]: ...
+
+
+@runtime_checkable
+class Encoder(Tokenizer, Protocol):
+    """A tokenizer whose tokens have ids. ``decode`` raises TokengapError for an id that it does not have."""
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def decode(self, tokens: Sequence[int]) -> bytes: ...

@@ -87,6 +87,19 @@ def test_surrogate_escapes(server: Any, escape: str, warnings: list[str]) -> Non
     assert answered["results"][0]["chars"] == 3
 
 
+@pytest.mark.parametrize("by", [{"counter": "gpt2"}, {"model": "gpt-4o"}, {"model": "claude-opus-4-6"}])
+@pytest.mark.parametrize("text", ["a", "a\ud800"])
+def test_tokens_are_shown_with_what_a_count_says(server: Any, by: dict[str, str], text: str) -> None:
+    def ask(path: str, **names: Any) -> Any:
+        body = json.dumps({"input": text, **names})
+        return server.post(path, content=body, headers={"Content-Type": "application/json"}).json()["results"][0]
+
+    shown = ask("/v1/tokenize", **by)
+    counted = ask("/v1/count", **({"counters": [by["counter"]]} if "counter" in by else by))
+    assert len(shown.pop("pieces")) == counted["tokens"]
+    assert shown == {name: counted[name] for name in shown}
+
+
 def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
     text = "héllo 日本 नमस्ते 😀"
     result = server.post("/v1/tokenize", {"input": text, "counter": "cl100k_base"}).json()["results"][0]
@@ -119,13 +132,14 @@ def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
         ("/v1/count", {"input": "a", "counters": ["words:0"]}, 422, "invalid-request", "/counters/0"),
         ("/v1/count", {"input": "a", "price": "cheap"}, 422, "invalid-request", "/price"),
         ("/v1/count", {"input": "a", "as_of": "soon"}, 422, "invalid-request", "/as_of"),
-        ("/v1/count", {"request": {"messages": [{"role": "user", "content": 3}]}}, 422, "invalid-request",
+        ("/v1/count", {"request": {"messages": CHAT["messages"]}}, 422, "invalid-request", "/request/model"),
+        ("/v1/count", {"request": {**CHAT, "messages": [{"role": "user", "content": 3}]}}, 422, "invalid-request",
          "/request/messages/0/content"),
         ("/v1/count", [1], 422, "invalid-request", ""),
         ("/v1/count", {"input": ["a"] * 1001}, 413, "too-much-text", "/input"),
         ("/v1/count", {"input": "a" * 1_000_000, "counters": ["bytes", "words", "chars"]}, 413, "too-much-text",
          "/input"),
-        ("/v1/count", {"request": {"messages": [[]] * 50_001}}, 413, "too-much-text", "/request"),
+        ("/v1/count", {"request": {**CHAT, "messages": [[]] * 50_001}}, 413, "too-much-text", "/request"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_a_problem_that_points_to_it(
@@ -174,7 +188,9 @@ def test_nesting_inside_a_request_is_bounded(server: Any) -> None:
     content: Any = "deep"
     for _ in range(150):
         content = [content]
-    response = server.post("/v1/count", {"request": {"messages": [{"role": "user", "content": content}]}})
+    response = server.post(
+        "/v1/count", {"model": "gpt-4o", "request": {"messages": [{"role": "user", "content": content}]}}
+    )
     assert response.status_code == 422
 
 
