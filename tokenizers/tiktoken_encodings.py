@@ -1,16 +1,13 @@
-"""Counters over tiktoken: exact, offline, and total where tiktoken itself gives up."""
+"""Counting with tiktoken: offline, and total where tiktoken itself gives up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from .counter import Count
-from .encodings import ALIASES, ENCODINGS, R50K_PATTERN, load_ranks
-from .errors import TokengapError
-from .text import WHITE_SPACE, well_formed
+from .encodings import R50K_PATTERN, Encoding, load_ranks
+from .text import WHITE_SPACE
 
 if TYPE_CHECKING:
     from tiktoken import Encoding as Tiktoken
@@ -22,47 +19,19 @@ Its engine stops at a million backtracking steps, one for each character of such
 """
 
 _building = Lock()
+_built: dict[tuple[str, str], Tiktoken] = {}
 
 
-class TiktokenCounter:
-    """The exact count of one public encoding. Text is data: special tokens in it are plain text."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._fingerprint = ENCODINGS[name].fingerprint
-        self._newline_ends_run = ENCODINGS[name].pattern != R50K_PATTERN
-
-    def count(self, text: str) -> Count:
-        text, repaired = well_formed(text)
-        return Count(
-            tokens=count_tokens(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run),
-            tokenizer=self.name,
-            fingerprint=self._fingerprint,
-            kind="exact",
-            warnings=("lone_surrogate",) if repaired else (),
-        )
-
-    @property
-    def splits_as_published(self) -> bool:
-        return True
-
-    @property
-    def longest_token(self) -> int:
-        """The bytes of the longest token; special tokens never occur in a text."""
-        return _longest_token(self.name)
-
-    def pieces(self, text: str) -> list[bytes]:
-        """The bytes of each token: joined, the UTF-8 of the text. One may begin or end inside a character."""
-        text, _ = well_formed(text)
-        return token_bytes(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run)
+def count(text: str, encoding: Encoding) -> int:
+    """The tokens of a well-formed text."""
+    newline_ends_run = encoding.pattern != R50K_PATTERN
+    return count_tokens(text, tiktoken_for(encoding), newline_ends_run=newline_ends_run)
 
 
-def from_spec(spec: str) -> TiktokenCounter:
-    """The counter of an encoding or of one of its aliases."""
-    name, colon, _ = spec.partition(":")
-    if colon:
-        raise TokengapError(f"the counter {name!r} takes no argument: {spec[:80]!r}")
-    return TiktokenCounter(ALIASES.get(name, name))
+def pieces(text: str, encoding: Encoding) -> list[bytes]:
+    """The bytes of each token of a well-formed text."""
+    newline_ends_run = encoding.pattern != R50K_PATTERN
+    return token_bytes(text, tiktoken_for(encoding), newline_ends_run=newline_ends_run)
 
 
 def count_tokens(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> int:
@@ -133,24 +102,24 @@ def _run_end(text: str, position: int) -> int:
     return len(text)
 
 
-def _tiktoken(name: str) -> Tiktoken:
-    with _building:  # two threads must not both build what takes a second and 100 MB
-        return _build(name)
+def is_loaded(encoding: Encoding) -> bool:
+    """Whether this process has tiktoken's tokenizer of an encoding already."""
+    return _key(encoding) in _built
 
 
-@cache
-def _build(name: str) -> Tiktoken:
-    from tiktoken import Encoding as Tiktoken
+def tiktoken_for(encoding: Encoding) -> Tiktoken:
+    """tiktoken's tokenizer, without the special tokens, since none is meant in a text that is counted."""
+    key = _key(encoding)
+    with _building:  # two threads must not both build what takes half a second and 60 MB
+        if key not in _built:
+            from tiktoken import Encoding as Tiktoken
 
-    encoding = ENCODINGS[name]
-    return Tiktoken(
-        name,
-        pat_str=encoding.pattern,
-        mergeable_ranks=load_ranks(encoding.ranks),
-        special_tokens=dict(encoding.special_tokens),
-    )
+            ranks = load_ranks(encoding.ranks)
+            _built[key] = Tiktoken(
+                encoding.ranks.name, pat_str=encoding.pattern, mergeable_ranks=ranks, special_tokens={}
+            )
+        return _built[key]
 
 
-@cache
-def _longest_token(name: str) -> int:
-    return max(map(len, _tiktoken(name)._mergeable_ranks))
+def _key(encoding: Encoding) -> tuple[str, str]:
+    return encoding.ranks.name, encoding.pattern
