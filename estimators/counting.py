@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..tokenizers.counter import WARNINGS as COUNT_WARNINGS
@@ -14,6 +13,7 @@ from ..tokenizers.text import TextSize, measure
 
 if TYPE_CHECKING:
     from datetime import date
+    from fractions import Fraction
 
     from .as_of import AsOf
     from .gap import Gap
@@ -221,7 +221,7 @@ def _total(spec: str, rows: Sequence[Row]) -> Total:
         counter=spec,
         tokens=sum(row.count.tokens for row in rows),
         size=size,
-        exact_cost=sum(costs, Fraction()) if len(costs) == len(rows) and len(currencies) == 1 else None,
+        exact_cost=sum(costs[1:], costs[0]) if len(costs) == len(rows) and len(currencies) == 1 else None,
         currency=currencies.pop() if len(currencies) == 1 else None,
     )
 
@@ -295,9 +295,13 @@ def as_money(exact: Fraction | None, currency: str | None) -> Money | None:
 
 def per_word(tokens: int, size: TextSize) -> Fraction | None:
     """Tokens per word, ``None`` for a text without words."""
+    from fractions import Fraction
+
     return Fraction(tokens, size.words) if size.words else None
 
 
 def bytes_per_token(tokens: int, size: TextSize) -> Fraction | None:
     """UTF-8 bytes per token, ``None`` for a text without tokens."""
+    from fractions import Fraction
+
     return Fraction(size.bytes, tokens) if tokens else None

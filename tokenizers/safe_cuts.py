@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .text import WHITE_SPACE
 
 _SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
-_CUT = re.compile(rf"(?<=[^{_SPACE}])(?: (?=[^{_SPACE}])|\n(?=[^{_SPACE}/]))")
 
 
 def safe_cut(text: str, position: int) -> int | None:
     """The first place after ``position`` where a text can be cut; ``None`` if there is none."""
-    found = _CUT.search(text, position)
+    found = _cut().search(text, position)
     if found is None:
         return None
     return found.start() if text[found.start()] == " " else found.end()
@@ -41,3 +41,8 @@ def blocks(text: str, size: int) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:] if start else text
+
+
+@cache  # a process that counts one prompt does not need it
+def _cut() -> re.Pattern[str]:
+    return re.compile(rf"(?<=[^{_SPACE}])(?: (?=[^{_SPACE}])|\n(?=[^{_SPACE}/]))")
