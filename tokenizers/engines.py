@@ -1,34 +1,60 @@
 """Which engine counts a text under a public encoding: the one place that decides.
 
-Every engine gives the number that tiktoken gives, so all that is decided is how long it takes. To load tiktoken
-takes about as long as to count a megabyte of prose without it: until a process has done that much, it counts with
-the standard library.
+Every engine gives the number that tiktoken gives, so all that is decided is how long it takes.
+
+==========================================  ===================================================================
+a process that has counted little           the standard library: nothing to load
+the same once it has counted a megabyte,    tiktoken, behind a memo of segments where that has been quicker,
+and any text larger than two                block by block
+==========================================  ===================================================================
 """
 
 from __future__ import annotations
 
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
 from . import python_engine
-from .encodings import Encoding
+from .encodings import ENCODINGS, O200K_PATTERN, R50K_PATTERN, Encoding
 from .safe_cuts import blocks
+
+if TYPE_CHECKING:
+    from .segment_memo import SegmentMemo
 
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 12  # characters; what is made of a block stays in the processor's cache
 
 
 def count(text: str, encoding: Encoding) -> int:
     """The tokens of a well-formed text."""
     python = python_engine.engine(encoding)
+    if python.is_spent or len(text) > LARGE:
+        return _count_loaded(text, encoding)
     tokens = done = 0
-    if not python.is_spent and len(text) < LARGE:
-        for block in blocks(text, _BLOCK):
-            tokens += python.count(block)
-            done += len(block)
-            if python.is_spent:
-                break
-    if done == len(text):
-        return tokens
-    from . import tiktoken_encodings
+    for block in blocks(text, _BLOCK):
+        if python.is_spent:
+            return tokens + _count_loaded(text[done:], encoding)
+        tokens += python.count(block)
+        done += len(block)
+    return tokens
 
-    return tokens + tiktoken_encodings.count(text[done:] if done else text, encoding)
+
+def _count_loaded(text: str, encoding: Encoding) -> int:
+    """Count with what takes long to load."""
+    count = _memo(encoding.ranks.name).count
+    return sum(map(count, blocks(text, _BLOCK))) if len(text) > _BLOCK else count(text)
+
+
+@cache
+def _memo(name: str) -> SegmentMemo:
+    from .segment_memo import SegmentMemo
+    from .tiktoken_encodings import count
+
+    encoding = ENCODINGS[name]
+    return SegmentMemo(
+        partial(count, encoding=encoding),
+        marks_are_letters=encoding.pattern == O200K_PATTERN,
+        digits_are_alike=encoding.pattern != R50K_PATTERN,
+    )

@@ -7,7 +7,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from .encodings import R50K_PATTERN, Encoding, load_ranks
+from .simple_patterns import prepared, simple_pattern
 from .text import WHITE_SPACE
+from .vocabulary import Ranks
 
 if TYPE_CHECKING:
     from tiktoken import Encoding as Tiktoken
@@ -24,14 +26,16 @@ _built: dict[tuple[str, str], Tiktoken] = {}
 
 def count(text: str, encoding: Encoding) -> int:
     """The tokens of a well-formed text."""
+    if (pattern := simple_pattern(encoding.pattern)) and (simple := prepared(text)):
+        return len(tiktoken_for(encoding.ranks, pattern).encode_ordinary(simple[0])) + simple[1]
     newline_ends_run = encoding.pattern != R50K_PATTERN
-    return count_tokens(text, tiktoken_for(encoding), newline_ends_run=newline_ends_run)
+    return count_tokens(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
 
 
 def pieces(text: str, encoding: Encoding) -> list[bytes]:
     """The bytes of each token of a well-formed text."""
     newline_ends_run = encoding.pattern != R50K_PATTERN
-    return token_bytes(text, tiktoken_for(encoding), newline_ends_run=newline_ends_run)
+    return token_bytes(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
 
 
 def count_tokens(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> int:
@@ -102,24 +106,15 @@ def _run_end(text: str, position: int) -> int:
     return len(text)
 
 
-def is_loaded(encoding: Encoding) -> bool:
-    """Whether this process has tiktoken's tokenizer of an encoding already."""
-    return _key(encoding) in _built
-
-
-def tiktoken_for(encoding: Encoding) -> Tiktoken:
-    """tiktoken's tokenizer, without the special tokens, since none is meant in a text that is counted."""
-    key = _key(encoding)
+def tiktoken_for(ranks: Ranks, pattern: str) -> Tiktoken:
+    """tiktoken's tokenizer, without special tokens, since none is meant in a text that is counted."""
+    key = ranks.name, pattern
+    if key in _built:
+        return _built[key]
     with _building:  # two threads must not both build what takes half a second and 60 MB
         if key not in _built:
             from tiktoken import Encoding as Tiktoken
 
-            ranks = load_ranks(encoding.ranks)
-            _built[key] = Tiktoken(
-                encoding.ranks.name, pat_str=encoding.pattern, mergeable_ranks=ranks, special_tokens={}
-            )
+            known = load_ranks(ranks)
+            _built[key] = Tiktoken(ranks.name, pat_str=pattern, mergeable_ranks=known, special_tokens={})
         return _built[key]
-
-
-def _key(encoding: Encoding) -> tuple[str, str]:
-    return encoding.ranks.name, encoding.pattern
