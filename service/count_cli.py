@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..estimators.counting import UNITS, ChatRequest, Report, Row, Text, Total, count
+from ..estimators.counting import UNITS, ChatRequest, Given, Report, Row, Total, count
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
-from .inputs import STDIN, Found, Skipped, find_files, read_texts
+from .inputs import STDIN, Found, Skipped, find_files, read_long_texts
 from .price_options import add_book, load
 from .progress import watched
 from .reports import write_counts, write_json, write_report_json, write_warnings
@@ -115,7 +115,7 @@ def _count(args: argparse.Namespace) -> int:
     return 0
 
 
-def _count_by_model(args: argparse.Namespace, texts: Iterable[Text | ChatRequest]) -> Report:
+def _count_by_model(args: argparse.Namespace, texts: Iterable[Given]) -> Report:
     """Count each request for the model that it names, and all else with the default counter."""
     given = list(texts)
     by_counter: dict[str, list[int]] = {}
@@ -134,8 +134,8 @@ def _count_by_model(args: argparse.Namespace, texts: Iterable[Text | ChatRequest
     return Report(tuple(rows[position] for position in sorted(rows)), tuple(total))
 
 
-def _counter_of(text: Text | ChatRequest) -> str:
-    if isinstance(text, Text):
+def _counter_of(text: Given) -> str:
+    if not isinstance(text, ChatRequest):
         return DEFAULT_COUNTER
     from ..estimators.request_settings import named_model
 
@@ -162,7 +162,7 @@ def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
     return {"book": load(args) if needed else None, "as_of": args.as_of}
 
 
-def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
+def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Given], list[str]]:
     """The texts and requests the arguments name, standard input where they name none, and the counters.
 
     No counter is the default one, where there are no requests.
@@ -181,11 +181,9 @@ def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator
     return _read(args.text, find_files(paths), requests, skipped), counters
 
 
-def _read(
-    texts: list[str], found: list[Found], requests: list[ChatRequest], skipped: list[Skipped]
-) -> Iterator[Text | ChatRequest]:
+def _read(texts: list[str], found: list[Found], requests: list[ChatRequest], skipped: list[Skipped]) -> Iterator[Given]:
     total = len(texts) + len(found) + len(requests)
-    everything: Iterator[Text | ChatRequest] = chain(read_texts(found, texts, skipped), requests)
+    everything: Iterator[Given] = chain(read_long_texts(found, texts, skipped), requests)
     yield from watched(everything, total)
     if len(skipped) == total:
         first = skipped[0]

@@ -30,6 +30,10 @@ class EncodingCounter:
         )
 
     @property
+    def adds_up(self) -> bool:
+        return True
+
+    @property
     def splits_as_published(self) -> bool:
         return True
 

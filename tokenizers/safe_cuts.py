@@ -15,7 +15,7 @@ a text is one chunk, and a user's own pattern have no such places.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from .text import WHITE_SPACE
@@ -41,6 +41,23 @@ def blocks(text: str, size: int) -> Iterator[str]:
         yield text[start:end]
         start = end
     yield text[start:] if start else text
+
+
+def regrouped(parts: Iterable[str]) -> Iterator[str]:
+    """The text that is in parts, cut safely: at most one cut in each part, so what has none at all is held whole."""
+    held: list[str] = []
+    before = ""  # the last characters of what is held, since a cut depends on its neighbours
+    for part in parts:
+        searched = before + part
+        held.append(part)
+        before = searched[-2:]
+        if (cut := safe_cut(searched, 0)) is not None:
+            whole = "".join(held)
+            at = len(whole) - len(searched) + cut
+            yield whole[:at]
+            held, before = [whole[at:]], whole[at:][-2:]
+    if held:
+        yield "".join(held)
 
 
 @cache  # a process that counts one prompt does not need it

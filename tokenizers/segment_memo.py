@@ -40,7 +40,7 @@ _ENTRY = 120  # bytes of a dictionary's entry, at its emptiest
 _WORTH = 0.02
 """The part of a text that may be unknown for the memo to save time: what is rare takes an engine longest."""
 
-_SAMPLE = 16  # where it saves none, one text in so many is looked up all the same, to learn
+_SAMPLE = 32  # where it saves none, one text in so many is looked up all the same, to learn
 _SHORT = 500  # characters of a text that is counted sooner than it is looked up
 
 
@@ -72,7 +72,7 @@ class SegmentMemo:
             if self._skipped % _SAMPLE:
                 return self._count(text)
         tokens, unknown = self._look_up(text)
-        self._unknown[ascii] += (len(unknown) / len(text) - self._unknown[ascii]) / 4
+        self._unknown[ascii] += (len(unknown) / len(text) - self._unknown[ascii]) / 2
         return tokens + self._count(unknown) if unknown else tokens
 
     def _look_up(self, text: str) -> tuple[int, str]:
