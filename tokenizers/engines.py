@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
 
+_ENDLESS = 1 << 15
+"""Characters without a safe cut, in which there may be a chunk that takes the standard library long to merge."""
+
 _BLOCK = 1 << 12  # characters; what is made of a block stays in the processor's cache
 
 
@@ -34,7 +37,7 @@ def count(text: str, encoding: Encoding) -> int:
         return _count_loaded(text, encoding)
     tokens = done = 0
     for block in blocks(text, _BLOCK):
-        if python.is_spent:
+        if python.is_spent or len(block) > _ENDLESS:
             return tokens + _count_loaded(text[done:], encoding)
         tokens += python.count(block)
         done += len(block)

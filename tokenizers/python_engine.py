@@ -50,11 +50,11 @@ class PythonEngine:
 
 def engine(encoding: Encoding) -> PythonEngine:
     """The engine of an encoding; those with the same ranks share it."""
-    return _engine(encoding.ranks, RULES.get(encoding.pattern, "cl100k"))
+    return build(encoding.ranks, RULES.get(encoding.pattern, "cl100k"))
 
 
 @cache
-def _engine(ranks: Ranks, rule: str) -> PythonEngine:
+def build(ranks: Ranks, rule: str) -> PythonEngine:
     return PythonEngine(ranks, rule)
 
 

@@ -57,7 +57,7 @@ class SegmentMemo:
         self._digits_are_alike = digits_are_alike
         self._young: dict[str, int] = {}
         self._old: dict[str, int] = {}  # what was met before the young took half of the limit
-        self._young_bytes = 0
+        self._young_bytes = self._old_bytes = 0
         self._unknown = {True: 0.0, False: 0.0}  # the part of late texts that was, in ASCII and not
         self._skipped = 0
         self._writing = Lock()
@@ -71,11 +71,11 @@ class SegmentMemo:
             self._skipped += 1
             if self._skipped % _SAMPLE:
                 return self._count(text)
-        tokens, unknown = self._look_up(text)
+        tokens, unknown = self.look_up(text)
         self._unknown[ascii] += (len(unknown) / len(text) - self._unknown[ascii]) / 2
         return tokens + self._count(unknown) if unknown else tokens
 
-    def _look_up(self, text: str) -> tuple[int, str]:
+    def look_up(self, text: str) -> tuple[int, str]:
         """The tokens of what is known of a text, and all the rest of it."""
         segments = self.segments(text)
         counts = list(map(self._young.get, segments, repeat(_UNKNOWN)))
@@ -85,6 +85,11 @@ class SegmentMemo:
         unknown = [segment for segment, count in zip(segments, counts, strict=True) if count == _UNKNOWN]
         known, rest = self._learn(unknown)
         return tokens % _UNKNOWN + known, rest
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that are taken, about."""
+        return self._young_bytes + self._old_bytes
 
     def segments(self, text: str) -> list[str]:
         """The segments of a text, all of whose digits may have become the same."""
@@ -114,9 +119,11 @@ class SegmentMemo:
         if len(segment) > _LONGEST:
             return
         if segment not in self._young:
-            self._young_bytes += sys.getsizeof(segment) + _ENTRY
+            size = sys.getsizeof(segment) + _ENTRY
+            self._young_bytes += size
             if self._young_bytes > LIMIT // 2:
-                self._old, self._young, self._young_bytes = self._young, {}, 0
+                self._old, self._young = self._young, {}
+                self._old_bytes, self._young_bytes = self._young_bytes - size, size
         self._young[segment] = count
 
 
