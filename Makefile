@@ -48,6 +48,8 @@ lock: .venv/dev ## Resolve the requirements anew
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra fast -c requirements/dev.txt -o requirements/fast.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove what these commands made

@@ -19,6 +19,7 @@ from .reports import write_counts, write_json, write_report_json, write_warnings
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from ..tokenizers.engine_report import Engine
     from .cli import Parser
 
 COUNTERS = """\
@@ -47,6 +48,9 @@ def add_parsers(commands: _SubParsersAction[Parser]) -> None:
     counting.set_defaults(run=_count)
 
     listed = commands.add_parser("counters", description="List the counters: name, how good, what it is.")
+    listed.add_argument(
+        "-v", "--verbose", action="store_true", help="also build and check the engines that count, and list them"
+    )
     listed.add_argument("--json", action="store_true", help="print JSON")
     listed.set_defaults(run=_counters)
 
@@ -146,14 +150,26 @@ def _counter_of(text: Given) -> str:
 
 
 def _counters(args: argparse.Namespace) -> int:
+    found = _engines() if args.verbose else None
     if args.json:
-        write_json({"counters": [entry._asdict() for entry in listing()]})
-    else:
-        from .tables import write_table
+        shown = {"counters": [entry._asdict() for entry in listing()]}
+        write_json(shown if found is None else shown | {"engines": [engine._asdict() for engine in found]})
+        return 0
+    from .tables import write_table
 
-        rows = [(entry.form, entry.kind, entry.summary) for entry in listing()]
-        write_table(("counter", "kind", "what it is"), rows, text=3)
+    rows = [(entry.form, entry.kind, entry.summary) for entry in listing()]
+    write_table(("counter", "kind", "what it is"), rows, text=3)
+    if found is not None:
+        columns = ("encoding", "engine", "version", "used", "note")
+        lines = [(e.encoding, e.engine, e.version or "-", "yes" if e.used else "no", e.note) for e in found]
+        write_table(columns, lines, text=5)
     return 0
+
+
+def _engines() -> tuple[Engine, ...]:
+    from ..tokenizers.engine_report import engines
+
+    return engines()
 
 
 def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
