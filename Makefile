@@ -40,6 +40,7 @@ bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; t
 	$(BIN)/python benchmarks/cold_start.py
 	$(BIN)/python benchmarks/hostile.py
 	$(BIN)/python benchmarks/price.py
+	$(BIN)/python benchmarks/count.py --quick --fetch
 
 lock: .venv/dev ## Resolve the requirements anew
 	$(PIP) uv

