@@ -60,7 +60,8 @@ def main() -> int:
             "tokengap", *(PACKAGES.get(name, name) for name in engines if "tokengap" not in (name, PACKAGES.get(name)))
         )
     )
-    cold(engines, options.encoding, options.rounds * 3)
+    if "cold" in options.plans:
+        cold(engines, options.encoding, options.rounds * 3)
     found, loads = measured(engines, kinds, options)
     for size in dict.fromkeys(cell.partition("/")[0] for cell in found):
         for stage in STAGES:
@@ -76,13 +77,13 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="three kinds, no slow engines, up to 1 MB, one round")
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), metavar="ENGINE", help=", ".join(ENGINES))
-    parser.add_argument("--plans", nargs="+", choices=list(PLANS), help="which sizes (default: all)")
+    parser.add_argument("--plans", nargs="+", choices=["cold", *PLANS], help="default: all")
     parser.add_argument("--rounds", type=int, help="default: 3")
     parser.add_argument("--encoding", default="o200k_base", choices=["o200k_base", "cl100k_base"])
     options = parser.parse_args(words)
     options.kinds = options.kinds or (QUICK_KINDS if options.quick else list(KINDS))
     options.engines = options.engines or (QUICK_ENGINES if options.quick else list(ENGINES))
-    options.plans = options.plans or (["small", "1 MB"] if options.quick else list(PLANS))
+    options.plans = options.plans or (["cold", "small", "1 MB"] if options.quick else ["cold", *PLANS])
     options.rounds = options.rounds or (1 if options.quick else 3)
     return options
 
@@ -157,8 +158,8 @@ def measured(
 def processes(engines: Sequence[str], kind: str, plans: Sequence[str], found: Found) -> Iterator[tuple[str, str]]:
     """The engines in turn for each plan; those too slow for the largest one run once only."""
     megabyte = found["1 MB/first sight"][kind]
-    for plan in plans:
-        for engine in engines:
+    for plan in PLANS:
+        for engine in engines if plan in plans else ():
             slow = any(cell["cpu"] > SLOW for cell in megabyte[engine])
             if not slow or (plan != "20 MB" and not found[f"{PLANS[plan][0]}/same"][kind][engine]):
                 yield engine, plan

@@ -40,7 +40,9 @@ def run(name: str, *options: str, texts: Path) -> subprocess.CompletedProcess[st
 @pytest.mark.slow
 def test_counting(texts: Path) -> None:
     engines = ("--engines", "tiktoken", "tokengap", "[fast]")
-    done = run("count.py", "--kinds", "prose", "python", "chinese", *engines, "--plans", "small", "1 MB", texts=texts)
+    done = run(
+        "count.py", "--kinds", "prose", "python", "chinese", *engines, "--plans", "cold", "small", "1 MB", texts=texts
+    )
     assert done.returncode == 0, done.stderr
     shown = done.stdout
     assert "left out: no text of the kind chinese" in shown
