@@ -51,6 +51,7 @@ bench: .venv/bench ## Run the quick benchmarks beside other tools (they print; t
 	$(BIN)/python benchmarks/hostile.py
 	$(BIN)/python benchmarks/price.py
 	$(BIN)/python benchmarks/check.py
+	$(BIN)/python benchmarks/count.py --quick --fetch
 
 lock: .venv/dev ## Resolve the requirements anew
 	$(PIP) uv
@@ -62,6 +63,8 @@ lock: .venv/dev ## Resolve the requirements anew
 	  pyproject.toml --extra serve -c requirements/runtime.txt -o requirements/serve.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --extra serve --group dev -c requirements/serve.txt -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  pyproject.toml --extra fast -c requirements/dev.txt -o requirements/fast.txt
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  pyproject.toml --extra serve --group dev --group bench -c requirements/dev.txt -o requirements/bench.txt
 

@@ -52,7 +52,7 @@ def compare(
     prices = prices_of(specs, price, reference=reference, book=book, as_of=as_of)
     tally = WordTally(get_counter(reference))
     results: list[Row] = []
-    for text, rows in count_texts(texts, specs, prices, unit):
+    for text, rows in count_texts(texts, specs, prices, unit, whole=True):
         results += rows
         if isinstance(text, Text):
             tally.add(text.text)

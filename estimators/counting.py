@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..tokenizers.counter import WARNINGS as COUNT_WARNINGS
-from ..tokenizers.counter import Count
+from ..tokenizers.counter import Count, Counter, added, adds_up
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from ..tokenizers.text import TextSize, measure
 
 if TYPE_CHECKING:
     from datetime import date
+    from fractions import Fraction
 
     from .as_of import AsOf
     from .gap import Gap
@@ -33,6 +33,16 @@ class Text(NamedTuple):
     text: str
 
 
+class LongText(NamedTuple):
+    """A text too long to be held at once, in parts cut as in ``tokenizers.safe_cuts``, each read when it is counted.
+
+    It is held at once all the same under a counter whose counts do not add up, such as another package's.
+    """
+
+    source: str
+    parts: Iterator[str]
+
+
 class ChatRequest(NamedTuple):
     """A whole request, as JSON read it, and the name it is reported under; counted by ``request_count``."""
 
@@ -40,7 +50,9 @@ class ChatRequest(NamedTuple):
     body: object
 
 
-Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Text | ChatRequest]
+Given: TypeAlias = Text | LongText | ChatRequest
+
+Texts: TypeAlias = str | Mapping[str, str] | Iterable[str | Given]
 """One text, texts by name, or any number of texts and requests."""
 
 
@@ -152,21 +164,32 @@ class Prices(NamedTuple):
 
 
 def count_texts(
-    texts: Texts, specs: Sequence[str], prices: Prices, unit: str
-) -> Iterator[tuple[Text | ChatRequest, tuple[Row, ...]]]:
-    """Each text or request with its rows, one for each counter."""
+    texts: Texts, specs: Sequence[str], prices: Prices, unit: str, *, whole: bool = False
+) -> Iterator[tuple[Given, tuple[Row, ...]]]:
+    """Each text or request with its rows, one for each counter; ``whole`` makes a text of what comes in parts."""
     one_of("unit", unit, UNITS)
     counters = {spec: get_counter(spec) for spec in specs}
-    for text in _named(texts):
+    for text in _named(texts, whole=whole):
         if isinstance(text, ChatRequest):
             yield text, tuple(_request_row(text, spec, prices.of_request(spec, text.body), unit) for spec in specs)
-        else:
+            continue
+        if isinstance(text, Text):
             size = measure(text.text)
-            counts = ((spec, counter.count(text.text)) for spec, counter in counters.items())
-            yield (
-                text,
-                tuple(Row(text.source, spec, count, size, prices.standard.get(spec), unit) for spec, count in counts),
-            )
+            counts = [counter.count(text.text) for counter in counters.values()]
+        else:
+            size, counts = _count_parts(text.parts, list(counters.values()))
+        rows = zip(specs, counts, strict=True)
+        yield text, tuple(Row(text.source, spec, count, size, prices.standard.get(spec), unit) for spec, count in rows)
+
+
+def _count_parts(parts: Iterator[str], counters: Sequence[Counter]) -> tuple[TextSize, list[Count]]:
+    if not all(map(adds_up, counters)):
+        parts = iter(("".join(parts),))
+    size, counts = measure(""), [counter.count("") for counter in counters]
+    for part in parts:
+        size = TextSize(*map(sum, zip(size, measure(part), strict=True)))
+        counts = [added(count, counter.count(part)) for count, counter in zip(counts, counters, strict=True)]
+    return size, counts
 
 
 def _request_row(request: ChatRequest, spec: str, price: Price | None, unit: str) -> Row:
@@ -221,7 +244,7 @@ def _total(spec: str, rows: Sequence[Row]) -> Total:
         counter=spec,
         tokens=sum(row.count.tokens for row in rows),
         size=size,
-        exact_cost=sum(costs, Fraction()) if len(costs) == len(rows) and len(currencies) == 1 else None,
+        exact_cost=sum(costs[1:], costs[0]) if len(costs) == len(rows) and len(currencies) == 1 else None,
         currency=currencies.pop() if len(currencies) == 1 else None,
     )
 
@@ -264,17 +287,20 @@ def _model_price(spec: str, book: PriceBook | None, as_of: AsOf | None, variant:
         return None
 
 
-def _named(texts: Texts) -> Iterator[Text | ChatRequest]:
+def _named(texts: Texts, *, whole: bool) -> Iterator[Given]:
     if isinstance(texts, str):
         texts = Text("text", texts)
-    if isinstance(texts, Text | ChatRequest):
+    if isinstance(texts, Given):
         texts = (texts,)
     if not isinstance(texts, Iterable) or isinstance(texts, (bytes, bytearray)):
         raise TokengapError(f"texts must be str, not {type(texts).__name__}")
     pairs = texts.items() if isinstance(texts, Mapping) else ((f"text:{n}", text) for n, text in enumerate(texts, 1))
     for name, text in pairs:
-        if isinstance(text, ChatRequest):
+        if isinstance(text, ChatRequest) or (isinstance(text, LongText) and not whole):
             yield text
+            continue
+        if isinstance(text, LongText):
+            yield Text(text.source, "".join(text.parts))
             continue
         named = text if isinstance(text, Text) else Text(name, text)
         if not isinstance(named.source, str):
@@ -295,9 +321,13 @@ def as_money(exact: Fraction | None, currency: str | None) -> Money | None:
 
 def per_word(tokens: int, size: TextSize) -> Fraction | None:
     """Tokens per word, ``None`` for a text without words."""
+    from fractions import Fraction
+
     return Fraction(tokens, size.words) if size.words else None
 
 
 def bytes_per_token(tokens: int, size: TextSize) -> Fraction | None:
     """UTF-8 bytes per token, ``None`` for a text without tokens."""
+    from fractions import Fraction
+
     return Fraction(size.bytes, tokens) if tokens else None

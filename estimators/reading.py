@@ -18,10 +18,14 @@ def decode(data: bytes, name: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        bad = data[error.start]
-        raise NotTextError(
-            f"{name}: not UTF-8 text (byte 0x{bad:02x} at offset {error.start}); convert it first, e.g. with iconv"
-        ) from None
+        raise not_utf8(name, data[error.start], error.start) from None
+
+
+def not_utf8(name: str, byte: int, offset: int) -> NotTextError:
+    """The error for a byte that no UTF-8 has there."""
+    return NotTextError(
+        f"{name}: not UTF-8 text (byte 0x{byte:02x} at offset {offset}); convert it first, e.g. with iconv"
+    )
 
 
 def check_head(head: bytes, name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..estimators.comparison import DEFAULT_BASELINE, PERIODS, compare
-from ..estimators.counting import ChatRequest, Text
+from ..estimators.counting import ChatRequest, Given
 from ..tokenizers.errors import TokengapError
 from .count_cli import COUNTERS, add_inputs, book_of, texts_of
 from .inputs import Skipped
@@ -73,7 +73,7 @@ def _compare(args: argparse.Namespace) -> int:
     return 0
 
 
-def _by_one_model(texts: Iterable[Text | ChatRequest]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
+def _by_one_model(texts: Iterable[Given]) -> tuple[Iterator[Given], list[str]]:
     """The counter of the one model that requests name; a gap is to one count."""
     from .requests import common_model
 

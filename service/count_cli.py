@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from ..estimators.counting import UNITS, ChatRequest, Report, Row, Text, Total, count
+from ..estimators.counting import UNITS, ChatRequest, Given, Report, Row, Total, count
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, listing
-from .inputs import STDIN, Found, Skipped, find_files, read_texts
+from .inputs import STDIN, Found, Skipped, find_files, read_long_texts
 from .price_options import add_book, load
 from .progress import watched
 from .reports import write_counts, write_json, write_report_json, write_warnings
@@ -19,6 +19,7 @@ from .reports import write_counts, write_json, write_report_json, write_warnings
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
+    from ..tokenizers.engine_report import Engine
     from .cli import Parser
 
 COUNTERS = """\
@@ -47,6 +48,9 @@ def add_parsers(commands: _SubParsersAction[Parser]) -> None:
     counting.set_defaults(run=_count)
 
     listed = commands.add_parser("counters", description="List the counters: name, how good, what it is.")
+    listed.add_argument(
+        "-v", "--verbose", action="store_true", help="also build and check the engines that count, and list them"
+    )
     listed.add_argument("--json", action="store_true", help="print JSON")
     listed.set_defaults(run=_counters)
 
@@ -115,7 +119,7 @@ def _count(args: argparse.Namespace) -> int:
     return 0
 
 
-def _count_by_model(args: argparse.Namespace, texts: Iterable[Text | ChatRequest]) -> Report:
+def _count_by_model(args: argparse.Namespace, texts: Iterable[Given]) -> Report:
     """Count each request for the model that it names, and all else with the default counter."""
     given = list(texts)
     by_counter: dict[str, list[int]] = {}
@@ -134,8 +138,8 @@ def _count_by_model(args: argparse.Namespace, texts: Iterable[Text | ChatRequest
     return Report(tuple(rows[position] for position in sorted(rows)), tuple(total))
 
 
-def _counter_of(text: Text | ChatRequest) -> str:
-    if isinstance(text, Text):
+def _counter_of(text: Given) -> str:
+    if not isinstance(text, ChatRequest):
         return DEFAULT_COUNTER
     from ..estimators.request_settings import named_model
 
@@ -146,14 +150,26 @@ def _counter_of(text: Text | ChatRequest) -> str:
 
 
 def _counters(args: argparse.Namespace) -> int:
+    found = _engines() if args.verbose else None
     if args.json:
-        write_json({"counters": [entry._asdict() for entry in listing()]})
-    else:
-        from .tables import write_table
+        shown = {"counters": [entry._asdict() for entry in listing()]}
+        write_json(shown if found is None else shown | {"engines": [engine._asdict() for engine in found]})
+        return 0
+    from .tables import write_table
 
-        rows = [(entry.form, entry.kind, entry.summary) for entry in listing()]
-        write_table(("counter", "kind", "what it is"), rows, text=3)
+    rows = [(entry.form, entry.kind, entry.summary) for entry in listing()]
+    write_table(("counter", "kind", "what it is"), rows, text=3)
+    if found is not None:
+        columns = ("encoding", "engine", "version", "used", "note")
+        lines = [(e.encoding, e.engine, e.version or "-", "yes" if e.used else "no", e.note) for e in found]
+        write_table(columns, lines, text=5)
     return 0
+
+
+def _engines() -> tuple[Engine, ...]:
+    from ..tokenizers.engine_report import engines
+
+    return engines()
 
 
 def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
@@ -162,7 +178,7 @@ def book_of(args: argparse.Namespace, counters: list[str]) -> dict[str, Any]:
     return {"book": load(args) if needed else None, "as_of": args.as_of}
 
 
-def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Text | ChatRequest], list[str]]:
+def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator[Given], list[str]]:
     """The texts and requests the arguments name, standard input where they name none, and the counters.
 
     No counter is the default one, where there are no requests.
@@ -181,11 +197,9 @@ def texts_of(args: argparse.Namespace, skipped: list[Skipped]) -> tuple[Iterator
     return _read(args.text, find_files(paths), requests, skipped), counters
 
 
-def _read(
-    texts: list[str], found: list[Found], requests: list[ChatRequest], skipped: list[Skipped]
-) -> Iterator[Text | ChatRequest]:
+def _read(texts: list[str], found: list[Found], requests: list[ChatRequest], skipped: list[Skipped]) -> Iterator[Given]:
     total = len(texts) + len(found) + len(requests)
-    everything: Iterator[Text | ChatRequest] = chain(read_texts(found, texts, skipped), requests)
+    everything: Iterator[Given] = chain(read_long_texts(found, texts, skipped), requests)
     yield from watched(everything, total)
     if len(skipped) == total:
         first = skipped[0]

@@ -67,6 +67,8 @@ def main() -> None:
         shown = _run(tokengap, "count", "--quiet", "--text", "1234567", "-c", "cl100k_base", cwd=elsewhere, env=env)
         assert shown == "3\n", shown
         assert "Gap:" in _run(tokengap, "compare", "--model", "gpt-4o", "--text", "a b", cwd=elsewhere, env=env)
+        listed = _run(tokengap, "counters", "--verbose", "--json", cwd=elsewhere, env=env)
+        assert "fastokens is not installed" in listed, listed
         refused = subprocess.run(
             [tokengap, "serve"], cwd=elsewhere, env=env, capture_output=True, text=True, check=False
         )

@@ -201,6 +201,10 @@ class BpeCounter:
             warnings=tuple(warning for warning, found in applies.items() if found),
         )
 
+    @property
+    def adds_up(self) -> bool:
+        return self.tokenizer.artefact.pretokenizer.can_be_cut
+
 
 class BpePieces(BpeCounter):
     """The same for a tokenizer whose tokens join to the text: it can show them, and texts can be cut by them."""

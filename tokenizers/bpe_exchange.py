@@ -17,8 +17,9 @@ from .bpe_merging import merge_all, merge_short
 from .bpe_training import BYTES, Merge
 from .encodings import CL100K_PATTERN, O200K_PATTERN, R50K_PATTERN
 from .errors import TokengapError
-from .pretokenize import RULES, Pretokenizer, custom, pretokenizer
+from .pretokenize import Pretokenizer, custom, pretokenizer
 from .split_pattern import for_rust
+from .split_rules import RULES
 
 _ANY = r"[\x{0}-\x{10ffff}]"
 _GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"

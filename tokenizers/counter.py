@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Kind = Literal["exact", "reconstructed", "calibrated", "heuristic"]
 """How good a count is, best first.
@@ -52,6 +54,25 @@ class Count(NamedTuple):
     estimate: Fraction | None = None
     interval: tuple[int, int] | None = None
     warnings: tuple[str, ...] = ()
+
+
+def added(one: Count, other: Count) -> Count:
+    """The count of a text of which these are the counts of two parts, by a counter whose counts add up."""
+    if one.estimate is None or other.estimate is None:
+        tokens, estimate = one.tokens + other.tokens, None
+    else:
+        estimate = one.estimate + other.estimate
+        tokens = -(-estimate.numerator // estimate.denominator)
+    warnings = tuple(dict.fromkeys(one.warnings + other.warnings))
+    return one._replace(tokens=tokens, estimate=estimate, interval=None, warnings=warnings)
+
+
+def adds_up(counter: Counter) -> bool:
+    """Whether the counts of the parts of a text add up to its count, where it is cut as in ``safe_cuts``.
+
+    A counter says so by a property of that name; of one that says nothing it is not known.
+    """
+    return bool(getattr(counter, "adds_up", False))
 
 
 @runtime_checkable

@@ -7,13 +7,9 @@ MIT); the rank files are OpenAI's own, compressed. A test compares each with the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import sha256
-from pathlib import Path
 from typing import NamedTuple
 
-from .errors import TokengapError
-
-_DATA = Path(__file__).with_name("data")
+from .vocabulary import File, Ranks, Vocabulary
 
 R50K_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
 CL100K_PATTERN = (
@@ -42,13 +38,6 @@ _HARMONY_NAMES = {
 }
 
 
-class Ranks(NamedTuple):
-    """A rank file: its name in ``data/`` without the endings, and the sha256 of its plain text."""
-
-    name: str
-    sha256: str
-
-
 class Encoding(NamedTuple):
     """A byte-level BPE that its maker published: everything that decides which ids a text gets."""
 
@@ -56,10 +45,8 @@ class Encoding(NamedTuple):
     ranks: Ranks
     pattern: str
     special_tokens: Mapping[str, int]
-
-    @property
-    def fingerprint(self) -> str:
-        return fingerprint(self.ranks.sha256, self.pattern, self.special_tokens)
+    fingerprint: str
+    """What ``fingerprint`` gives, which a test holds it to: to compute it would take longer than to count."""
 
 
 def _harmony_tokens() -> dict[str, int]:
@@ -68,31 +55,73 @@ def _harmony_tokens() -> dict[str, int]:
     return {f"<|{name}|>": i for i, name in _HARMONY_NAMES.items()} | {"<|endofprompt|>": 200018} | reserved
 
 
-_R50K = Ranks("r50k_base", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930")
-_P50K = Ranks("p50k_base", "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069")
-_CL100K = Ranks("cl100k_base", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
-_O200K = Ranks("o200k_base", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
+# Each name with the sha256 of the rank file and of what tools/compile_vocabularies.py makes of it.
+_P50K_FILE = File(
+    "p50k_base",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    "0f05b9c9a1830766add1e182dfaa337420bb68f7544e7a1fe81bd88c9e2dbdb7",
+)
+_CL100K_FILE = File(
+    "cl100k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    "046cff4ade28bb76cc6b508241e1ed8131e2bab47499957b253a2be78aa7d7b9",
+)
+_O200K_FILE = File(
+    "o200k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "685fda745c06f9bbabccee5c471001d1b2ce6c74394cdf5de7db9c7194ff6e37",
+)
+_R50K = Ranks("r50k_base", "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930", _P50K_FILE, 50256)
+_P50K = Ranks("p50k_base", _P50K_FILE.made_from, _P50K_FILE, 50281)
+_CL100K = Ranks("cl100k_base", _CL100K_FILE.made_from, _CL100K_FILE, 100256)
+_O200K = Ranks("o200k_base", _O200K_FILE.made_from, _O200K_FILE, 199998)
 
 ENCODINGS: Mapping[str, Encoding] = {
     encoding.name: encoding
     for encoding in (
-        Encoding("o200k_base", _O200K, O200K_PATTERN, {_END_OF_TEXT: 199999, "<|endofprompt|>": 200018}),
-        Encoding("o200k_harmony", _O200K, O200K_PATTERN, _harmony_tokens()),
+        Encoding(
+            "o200k_base",
+            _O200K,
+            O200K_PATTERN,
+            {_END_OF_TEXT: 199999, "<|endofprompt|>": 200018},
+            "sha256:63ed9ee546401fa84f5fdbdd41bb952e1877c43800ccaa1d52c968d9e1383497",
+        ),
+        Encoding(
+            "o200k_harmony",
+            _O200K,
+            O200K_PATTERN,
+            _harmony_tokens(),
+            "sha256:4abacc2a3d3f9453795658bc7a2a12c7e2743505d02511a3483182d2c8447011",
+        ),
         Encoding(
             "cl100k_base",
             _CL100K,
             CL100K_PATTERN,
             dict(zip((_END_OF_TEXT, *_FILL_IN_THE_MIDDLE), range(100257, 100261), strict=True))
             | {"<|endofprompt|>": 100276},
+            "sha256:d94f07e9154b3081f40430b7029e184d1cde7dce3f1bc1c1b916008c66878f1b",
         ),
-        Encoding("p50k_base", _P50K, R50K_PATTERN, {_END_OF_TEXT: 50256}),
+        Encoding(
+            "p50k_base",
+            _P50K,
+            R50K_PATTERN,
+            {_END_OF_TEXT: 50256},
+            "sha256:7779269da26e557974f04c33f98b77abeae95a2f005aaed3d9a9733dc494a1b8",
+        ),
         Encoding(
             "p50k_edit",
             _P50K,
             R50K_PATTERN,
             {_END_OF_TEXT: 50256} | dict(zip(_FILL_IN_THE_MIDDLE, range(50281, 50284), strict=True)),
+            "sha256:6f30118418d001a023dc5aa6bf6ed75a23800598283f425cb8653d2ac194b1f6",
         ),
-        Encoding("r50k_base", _R50K, R50K_PATTERN, {_END_OF_TEXT: 50256}),
+        Encoding(
+            "r50k_base",
+            _R50K,
+            R50K_PATTERN,
+            {_END_OF_TEXT: 50256},
+            "sha256:4faad6bba5a4b68d68af56f87ebd1e0bd73a2eca6dd0730f099b8f508fd950b3",
+        ),
     )
 }
 
@@ -106,25 +135,20 @@ def fingerprint(vocabulary_sha256: str, pattern: str, special_tokens: Mapping[st
     ``vocabulary_sha256`` is that of the rank file in its plain form: a line ``base64 rank`` a token.
     """
     import json
+    from hashlib import sha256
 
     identity = json.dumps([vocabulary_sha256, pattern, sorted(special_tokens.items())], separators=(",", ":"))
     return f"sha256:{sha256(identity.encode()).hexdigest()}"
 
 
 def load_ranks(ranks: Ranks) -> dict[bytes, int]:
-    """Read a shipped rank file, refusing one whose sha256 is not the published one."""
-    import zlib
-    from binascii import a2b_base64
+    """The tokens of a rank file with their ranks, from the compiled file. Raises TokengapError if it is damaged."""
+    return Vocabulary(ranks).load()
 
-    path = _DATA / f"{ranks.name}.tiktoken.gz"
-    try:
-        plain = zlib.decompress(path.read_bytes(), wbits=zlib.MAX_WBITS | 16)
-    except (OSError, zlib.error) as error:
-        raise TokengapError(f"the rank file {path.name} cannot be read; reinstall tokengap") from error
-    if sha256(plain).hexdigest() != ranks.sha256:
-        raise TokengapError(f"the rank file {path.name} is damaged (wrong sha256); reinstall tokengap")
-    fields = plain.split()
-    tokens = map(a2b_base64, fields[::2])
-    if int(fields[-1]) == len(fields) // 2 - 1:  # every rank from 0 on, in order: nothing to parse
-        return dict(zip(tokens, range(len(fields) // 2), strict=True))
-    return dict(zip(tokens, map(int, fields[1::2]), strict=True))
+
+def read_ranks(ranks: Ranks) -> bytes:
+    """A rank file in its plain form, as published."""
+    from binascii import b2a_base64
+
+    tokens = load_ranks(ranks).items()
+    return b"".join(b"%b %d\n" % (b2a_base64(token, newline=False), rank) for token, rank in tokens)

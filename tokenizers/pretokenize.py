@@ -8,47 +8,23 @@ pattern was rewritten for that, tests compare the chunks with tiktoken's.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
 from .errors import TokengapError, unknown_name
+from .safe_cuts import blocks, safe_cut
 from .split_pattern import explicit
+from .split_rules import RULES, filled
 from .unicode_classes import LAST_CODE_POINT, UNICODE_VERSION, classes, union, written
 
 DEFAULT_PRETOKENIZER = "gpt2"
 
-_CONTRACTION = r"'(?:[sS\u017fdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])"
-_O200K_START = r"[^\r\n<L><N>]?"
-
-RULES: Mapping[str, str] = {
-    "none": r"[<any>]++",
-    "words": r"[^ \n\r]++",
-    "workbook": r" ?[<word>]++| ?[^<word><space>]++|[<space>]++",
-    "gpt2": (
-        r"'(?:[sdmt]|ll|ve|re)| ?[<L>]++| ?[<N>]++| ?[^<white_space><L><N>]++"
-        r"|[<white_space>]+(?![^<white_space>])|[<white_space>]"
-    ),
-    "cl100k": (
-        _CONTRACTION + r"|[^\r\n<L><N>]?+[<L>]++|[<N>]{1,3}| ?[^<white_space><L><N>]++[\r\n]*+"
-        r"|[<white_space>]++(?![<any>])|[<white_space>]*[\r\n]|[<white_space>]+(?![^<white_space>])|[<white_space>]"
-    ),
-    "o200k": (
-        _O200K_START + rf"[<upper>]*[<lower>]+(?:{_CONTRACTION})?|"
-        rf"{_O200K_START}[<upper>]+[<lower>]*(?:{_CONTRACTION})?"
-        r"|[<N>]{1,3}| ?[^<white_space><L><N>]++[\r\n/]*+"
-        r"|[<white_space>]*[\r\n]++|[<white_space>]+(?![^<white_space>])|[<white_space>]++"
-    ),
-}
-"""The named rules; ``<L>`` stands for a class of ``unicode_classes``.
-
-``none`` makes the whole text one chunk. ``words`` splits on single spaces and line ends, which it drops.
-``workbook`` is `` ?\\w+| ?[^\\w\\s]+|\\s+`` as Python means it. The other three are the published patterns.
-"""
-
 _BLOCK = 1 << 14
+"""Characters. Classes that reach beyond the Basic Multilingual Plane are slow in ``re``; with blocks, one emoji costs
+that only to the block it is in."""
+
 _BMP = 0xFFFF
-_SAFE_CUT = r"(?<=[^<space>])(?: (?=[^<space>])|\n(?=[^<space>/]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +56,7 @@ class Pretokenizer:
         if text.isascii():
             return _compiled(self.name, 0x7F).findall(text)
         found: list[str] = []
-        for block in blocks(text):
+        for block in blocks(text, _BLOCK):
             found += _compiled(self.name, _limit(block)).findall(block)
         return found
 
@@ -103,16 +79,9 @@ class Pretokenizer:
     def safe_cut(self, text: str, position: int) -> int | None:
         """The first place after ``position`` where the text can be cut without changing any chunk.
 
-        ``None`` if the text holds none, as always under ``none`` and a custom pattern. Before a single
-        space between two characters that are no space, every named rule begins a chunk whatever is
-        around, and after a single line feed between two such characters as well, unless a ``/`` follows.
+        ``None`` if the text holds none, as always under ``none`` and a custom pattern. See ``safe_cuts``.
         """
-        if not self.can_be_cut:
-            return None
-        found = _cut_pattern().search(text, position)
-        if found is None:
-            return None
-        return found.start() if text[found.start()] == " " else found.end()
+        return safe_cut(text, position) if self.can_be_cut else None
 
 
 def pretokenizer(name: str) -> Pretokenizer:
@@ -145,23 +114,6 @@ def restored(name: str, pattern: str, unicode_version: str) -> Pretokenizer:
     return found
 
 
-def blocks(text: str) -> Iterator[str]:
-    """Cut a text at safe places into blocks of some 16,000 characters, for the named rules.
-
-    Classes that reach beyond the Basic Multilingual Plane are slow in ``re``; with blocks, one emoji
-    costs that only to the block it is in.
-    """
-    start, cut = 0, _cut_pattern()
-    while len(text) - start > _BLOCK:
-        found = cut.search(text, start + _BLOCK)
-        if found is None:
-            break
-        end = found.start() if text[found.start()] == " " else found.end()
-        yield text[start:end]
-        start = end
-    yield text[start:] if start else text
-
-
 def _limit(block: str) -> int:
     if block.isascii():
         return 0x7F
@@ -192,17 +144,12 @@ def _filled(rule: str, limit: int) -> str:
     both = [table["Lm"], table["Lo"], table["M"]]
     table["upper"] = union(table["Lu"], table["Lt"], *both)
     table["lower"] = union(table["Ll"], *both)
-    return re.sub("<([a-zA-Z_]+)>", lambda match: written(table[match[1]], limit), rule)
+    return filled(rule, lambda name: written(table[name], limit))
 
 
 @cache
 def _compiled(name: str, limit: int) -> re.Pattern[str]:
     return re.compile(_rule(name, limit))
-
-
-@cache
-def _cut_pattern() -> re.Pattern[str]:
-    return re.compile(_filled(_SAFE_CUT, LAST_CODE_POINT))
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

@@ -23,7 +23,7 @@ REJECTED = "rejected"
 
 Provider = Callable[[str], Counter]
 
-_TIKTOKEN = "tokengap.tokenizers.tiktoken_encodings:from_spec"
+_ENCODINGS = "tokengap.tokenizers.encoding_counter:from_spec"
 _NAIVE = "tokengap.tokenizers.words:from_spec"
 _BPE = "tokengap.tokenizers.bpe:from_spec"
 _MODELS = "tokengap.tokenizers.models:from_spec"
@@ -42,13 +42,13 @@ class Listed(NamedTuple):
 BUILT_IN: Mapping[str, Listed] = {
     entry.name: entry
     for entry in (
-        Listed("o200k_base", "o200k_base", "exact", "GPT-4o, GPT-4.1, GPT-5 and the o series", _TIKTOKEN),
-        Listed("o200k_harmony", "o200k_harmony", "exact", "gpt-oss: o200k_base with more special tokens", _TIKTOKEN),
-        Listed("cl100k_base", "cl100k_base", "exact", "GPT-4, GPT-3.5 Turbo, text-embedding-3", _TIKTOKEN),
-        Listed("p50k_base", "p50k_base", "exact", "text-davinci-003 and Codex", _TIKTOKEN),
-        Listed("p50k_edit", "p50k_edit", "exact", "the edit models: p50k_base with more special tokens", _TIKTOKEN),
-        Listed("r50k_base", "r50k_base", "exact", "GPT-2 and GPT-3", _TIKTOKEN),
-        Listed("gpt2", "gpt2", "exact", "another name of r50k_base", _TIKTOKEN),
+        Listed("o200k_base", "o200k_base", "exact", "GPT-4o, GPT-4.1, GPT-5 and the o series", _ENCODINGS),
+        Listed("o200k_harmony", "o200k_harmony", "exact", "gpt-oss: o200k_base with more special tokens", _ENCODINGS),
+        Listed("cl100k_base", "cl100k_base", "exact", "GPT-4, GPT-3.5 Turbo, text-embedding-3", _ENCODINGS),
+        Listed("p50k_base", "p50k_base", "exact", "text-davinci-003 and Codex", _ENCODINGS),
+        Listed("p50k_edit", "p50k_edit", "exact", "the edit models: p50k_base with more special tokens", _ENCODINGS),
+        Listed("r50k_base", "r50k_base", "exact", "GPT-2 and GPT-3", _ENCODINGS),
+        Listed("gpt2", "gpt2", "exact", "another name of r50k_base", _ENCODINGS),
         Listed("model", "model:NAME", "as its encoding", "the encoding a model uses", _MODELS),
         Listed("bpe", "bpe:PATH", "exact", "a tokenizer of your own, from 'tokengap bpe train'", _BPE),
         Listed("words", "words:FACTOR", "heuristic", "str.split() words x a decimal or fraction (default 1)", _NAIVE),

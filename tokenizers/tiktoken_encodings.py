@@ -1,16 +1,16 @@
-"""Counters over tiktoken: exact, offline, and total where tiktoken itself gives up."""
+"""Counting with tiktoken: offline, and total where tiktoken itself gives up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from .counter import Count
-from .encodings import ALIASES, ENCODINGS, R50K_PATTERN, load_ranks
+from .encodings import R50K_PATTERN, Encoding, load_ranks
 from .errors import TokengapError
-from .text import WHITE_SPACE, well_formed
+from .simple_patterns import prepared, simple_pattern
+from .text import WHITE_SPACE
+from .vocabulary import Ranks
 
 if TYPE_CHECKING:
     from tiktoken import Encoding as Tiktoken
@@ -21,64 +21,42 @@ LONG_RUN = 100_000
 Its engine stops at a million backtracking steps, one for each character of such a run.
 """
 
+_ALL = r"[\s\S]+"
 _building = Lock()
+_built: dict[tuple[str, str], Tiktoken] = {}
 
 
-class TiktokenCounter:
-    """The exact count of one public encoding. Text is data: special tokens in it are plain text."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._fingerprint = ENCODINGS[name].fingerprint
-        self._newline_ends_run = ENCODINGS[name].pattern != R50K_PATTERN
-
-    def count(self, text: str) -> Count:
-        text, repaired = well_formed(text)
-        return Count(
-            tokens=count_tokens(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run),
-            tokenizer=self.name,
-            fingerprint=self._fingerprint,
-            kind="exact",
-            warnings=("lone_surrogate",) if repaired else (),
-        )
-
-    @property
-    def splits_as_published(self) -> bool:
-        return True
-
-    @property
-    def longest_token(self) -> int:
-        """The bytes of the longest token; special tokens never occur in a text."""
-        return _longest_token(self.name)
-
-    def pieces(self, text: str) -> list[bytes]:
-        """The bytes of each token: joined, the UTF-8 of the text. One may begin or end inside a character."""
-        text, _ = well_formed(text)
-        return token_bytes(text, _tiktoken(self.name), newline_ends_run=self._newline_ends_run)
-
-    def encode(self, text: str) -> list[int]:
-        """The ids of the tokens, in the order of ``pieces``."""
-        text, _ = well_formed(text)
-        parts = _encode(text, _tiktoken(self.name), self._newline_ends_run, LONG_RUN)
-        return [token for ids in parts for token in ids]
-
-    def decode(self, tokens: Sequence[int]) -> bytes:
-        """The bytes that ids stand for, special tokens among them. Raises TokengapError for an id it does not have."""
-        encoding = _tiktoken(self.name)
-        try:
-            return encoding.decode_bytes(tokens)
-        except (KeyError, OverflowError):
-            raise TokengapError(
-                f"not every token is an id of {self.name}, from 0 to {encoding.max_token_value}"
-            ) from None
+def count(text: str, encoding: Encoding) -> int:
+    """The tokens of a well-formed text."""
+    if (pattern := simple_pattern(encoding.pattern)) and (simple := prepared(text)):
+        return len(tiktoken_for(encoding.ranks, pattern).encode_ordinary(simple[0])) + simple[1]
+    newline_ends_run = encoding.pattern != R50K_PATTERN
+    return count_tokens(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
 
 
-def from_spec(spec: str) -> TiktokenCounter:
-    """The counter of an encoding or of one of its aliases."""
-    name, colon, _ = spec.partition(":")
-    if colon:
-        raise TokengapError(f"the counter {name!r} takes no argument: {spec[:80]!r}")
-    return TiktokenCounter(ALIASES.get(name, name))
+def encode(text: str, encoding: Encoding) -> list[int]:
+    """The ids of a well-formed text, in the order of ``pieces``."""
+    tiktoken = tiktoken_for(encoding.ranks, encoding.pattern)
+    parts = _encode(text, tiktoken, encoding.pattern != R50K_PATTERN, LONG_RUN)
+    return [token for ids in parts for token in ids]
+
+
+def decode(tokens: Sequence[int], encoding: Encoding) -> bytes:
+    """The bytes that ids stand for, special tokens among them. Raises TokengapError for an id it does not have."""
+    tiktoken = tiktoken_for(encoding.ranks, encoding.pattern)
+    special = {number: name.encode() for name, number in encoding.special_tokens.items()}
+    one = tiktoken.decode_single_token_bytes
+    try:
+        return b"".join(special[token] if token in special else one(token) for token in tokens)
+    except (KeyError, OverflowError):
+        highest = max((tiktoken.max_token_value, *special))
+        raise TokengapError(f"not every token is an id of {encoding.name}, from 0 to {highest}") from None
+
+
+def pieces(text: str, encoding: Encoding) -> list[bytes]:
+    """The bytes of each token of a well-formed text."""
+    newline_ends_run = encoding.pattern != R50K_PATTERN
+    return token_bytes(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
 
 
 def count_tokens(text: str, encoding: Tiktoken, *, newline_ends_run: bool, long_run: int = LONG_RUN) -> int:
@@ -149,22 +127,18 @@ def _run_end(text: str, position: int) -> int:
     return len(text)
 
 
-def _tiktoken(name: str) -> Tiktoken:
-    with _building:  # two threads must not both build what takes a second and 100 MB
-        return _build(name)
+def tiktoken_for(ranks: Ranks, pattern: str) -> Tiktoken:
+    """tiktoken's tokenizer, without special tokens, since none is meant in a text that is counted."""
+    key = ranks.name, pattern
+    if key in _built:
+        return _built[key]
+    with _building:  # two threads must not both build what takes half a second and 60 MB
+        if key not in _built:
+            from tiktoken import Encoding as Tiktoken
 
-
-@cache
-def _build(name: str) -> Tiktoken:
-    from tiktoken import Encoding as Tiktoken
-
-    encoding = ENCODINGS[name]
-    return Tiktoken(
-        name,
-        pat_str=encoding.pattern,
-        mergeable_ranks=load_ranks(encoding.ranks),
-        special_tokens=dict(encoding.special_tokens),
-    )
+            known = load_ranks(ranks)
+            _built[key] = Tiktoken(ranks.name, pat_str=pattern, mergeable_ranks=known, special_tokens={})
+        return _built[key]
 
 
 def _one_chunk(encoding: Tiktoken) -> Tiktoken:
@@ -172,18 +146,11 @@ def _one_chunk(encoding: Tiktoken) -> Tiktoken:
 
     tiktoken has a function for one chunk, but it stops every other thread meanwhile: for seconds, here.
     """
+    key = encoding.name, _ALL
     with _building:
-        return _build_one_chunk(encoding)
+        if key not in _built:
+            from tiktoken import Encoding as Tiktoken
 
-
-@cache
-def _build_one_chunk(encoding: Tiktoken) -> Tiktoken:
-    from tiktoken import Encoding as Tiktoken
-
-    ranks = encoding._mergeable_ranks
-    return Tiktoken(encoding.name, pat_str=r"[\s\S]+", mergeable_ranks=ranks, special_tokens={})
-
-
-@cache
-def _longest_token(name: str) -> int:
-    return max(map(len, _tiktoken(name)._mergeable_ranks))
+            ranks = encoding._mergeable_ranks
+            _built[key] = Tiktoken(encoding.name, pat_str=_ALL, mergeable_ranks=ranks, special_tokens={})
+        return _built[key]

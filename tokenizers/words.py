@@ -38,6 +38,10 @@ class NaiveCounter:
             warnings=("uncalibrated", "lone_surrogate") if repaired else ("uncalibrated",),
         )
 
+    @property
+    def adds_up(self) -> bool:
+        return True
+
 
 def from_spec(spec: str) -> NaiveCounter:
     """Build ``words[:FACTOR]`` (default 1), ``chars[:SIZE]`` (default 4) or ``bytes``."""

@@ -11,9 +11,9 @@ from tokengap.estimators.cutting import BLOCK, count_until, cut, cut_answer, tok
 from tokengap.estimators.splitting import split
 from tokengap.tokenizers import bpe
 from tokengap.tokenizers.counter import Count, Counter, Tokenizer
+from tokengap.tokenizers.encoding_counter import EncodingCounter
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
-from tokengap.tokenizers.tiktoken_encodings import TiktokenCounter
 
 ENCODINGS = ["o200k_base", "cl100k_base", "r50k_base"]
 AWKWARD = "aB9 '\n\t/.s'll日\u0301\u200d❤️👍🏽１é\u3000Z_"
@@ -43,7 +43,7 @@ def assert_longest(text: str, limit: int, tokenizer: Tokenizer, from_end: bool) 
 @example("12345678901234567890", 3)
 @settings(max_examples=40)
 def test_cut_is_the_longest_within_the_limit(name: str, from_end: bool, text: str, limit: int) -> None:
-    assert_longest(text, limit, TiktokenCounter(name), from_end)
+    assert_longest(text, limit, EncodingCounter(name), from_end)
 
 
 def test_counts_are_not_monotone() -> None:
@@ -86,7 +86,7 @@ def test_no_character_is_split(limit: int, from_end: bool) -> None:
     ["a", " ", "=", "1", "٣", "日", "❤️", "\n", "The quick brown fox, it's said, jumps over 13 lazy dogs.\n", "a日B"],
 )
 def test_a_long_text_is_cut_to_the_token(unit: str, name: str, from_end: bool) -> None:
-    tokenizer = TiktokenCounter(name)
+    tokenizer = EncodingCounter(name)
     text = unit * (100_000 // len(unit))
     result = cut(text, 700, tokenizer, from_end=from_end)
     assert result.tokens == tokenizer.count(result.kept).tokens
@@ -98,7 +98,7 @@ def test_a_long_text_is_cut_to_the_token(unit: str, name: str, from_end: bool) -
 @pytest.mark.parametrize("limit", [1000, 7000, 50_000])
 @pytest.mark.parametrize("unit", ["a", " ", "=", "1", "٣", "日", "\n", "a日B", "❤️", "!\n//"])
 def test_a_million_bytes_of_one_thing(unit: str, limit: int, from_end: bool) -> None:
-    tokenizer = TiktokenCounter("o200k_base")
+    tokenizer = EncodingCounter("o200k_base")
     text = unit * (1_000_000 // len(unit.encode()))
     result = cut(text, limit, tokenizer, from_end=from_end)
     assert result.tokens == tokenizer.count(result.kept).tokens <= limit

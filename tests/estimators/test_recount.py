@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tokengap.estimators import recount
 from tokengap.estimators.recount import Pieces, Prefixes, Suffixes, is_boundary
+from tokengap.tokenizers.encoding_counter import EncodingCounter
 from tokengap.tokenizers.encodings import ENCODINGS
-from tokengap.tokenizers.tiktoken_encodings import TiktokenCounter
 
 AWKWARD = "aB9 ' \n\r\t/.,!-s'llre日ªʰ\u0301\u200d❤️👍🏽１٣é\u00a0\u3000ß́。Z_"
 """Characters that the split patterns treat differently, each as a neighbour of the others."""
@@ -24,7 +24,7 @@ pieces_of_text = st.text(st.sampled_from(AWKWARD) | st.characters(exclude_catego
 @example("!\n//b")
 @example("it's 12a\n日 x")
 def test_counts_add_up_at_boundaries(name: str, text: str) -> None:
-    tokenizer = TiktokenCounter(name)
+    tokenizer = EncodingCounter(name)
     for at in range(len(text) + 1):
         if is_boundary(text, at):
             assert tokenizer.pieces(text[:at]) + tokenizer.pieces(text[at:]) == tokenizer.pieces(text)
@@ -70,7 +70,7 @@ LONG = {
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base", "r50k_base"])
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_prefixes_and_suffixes_have_the_count_of_a_whole_count(name: str, text: str) -> None:
-    tokenizer = TiktokenCounter(name)
+    tokenizer = EncodingCounter(name)
     known = Pieces(tokenizer, text)
     prefixes, suffixes = Prefixes(tokenizer, text, known), Suffixes(tokenizer, text, known)
     for at in range(1, len(text), 67):
@@ -82,7 +82,7 @@ def test_prefixes_and_suffixes_have_the_count_of_a_whole_count(name: str, text: 
 @given(parts=st.lists(st.tuples(pieces_of_text, st.integers(1, 300)), max_size=6), at=st.floats(0, 1))
 def test_any_mixture_of_runs(parts: list[tuple[str, int]], at: float) -> None:
     text = "".join(text * times for text, times in parts)
-    tokenizer = TiktokenCounter("o200k_base")
+    tokenizer = EncodingCounter("o200k_base")
     known = Pieces(tokenizer, text)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(recount, "LOOK", 1000)

@@ -16,7 +16,8 @@ from tokengap.tokenizers import bpe
 from tokengap.tokenizers.bpe_artefact import Artefact, check, dumps, load, loads, save
 from tokengap.tokenizers.bpe_training import Merge
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, custom, pretokenizer
+from tokengap.tokenizers.pretokenize import custom, pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 TEXT = "when the boats come in, the boats are tied: über die Brücke 橋"
 

@@ -17,7 +17,8 @@ from tokengap.tokenizers import bpe_corpus
 from tokengap.tokenizers.bpe import Options, learn_from
 from tokengap.tokenizers.bpe_corpus import count_corpus, file, json_lines, standard_input, texts
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, Pretokenizer, custom, pretokenizer
+from tokengap.tokenizers.pretokenize import Pretokenizer, custom, pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 RULE_NAMES = [*RULES, "custom"]
 MIXED = "The boat's  here.\n\n\tÜber 12 000 书,\r\n😀 /end\n/ x"

@@ -14,7 +14,8 @@ from tokengap.tokenizers.bpe import Artefact, BpeTokenizer, IncrementalDecoder
 from tokengap.tokenizers.bpe_merging import merge_long, merge_short
 from tokengap.tokenizers.bpe_training import Merge
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, custom, pretokenizer
+from tokengap.tokenizers.pretokenize import custom, pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 END = "<|end|>"
 CORPUS = [

@@ -26,7 +26,8 @@ from tokengap.tokenizers.bpe_exchange import (
 )
 from tokengap.tokenizers.encodings import CL100K_PATTERN, ENCODINGS, load_ranks
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, custom, pretokenizer
+from tokengap.tokenizers.pretokenize import custom, pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 END = "<|end|>"
 CORPUS = [

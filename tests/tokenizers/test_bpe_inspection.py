@@ -24,7 +24,8 @@ from tokengap.tokenizers.bpe_inspection import (
 from tokengap.tokenizers.bpe_tracing import trace, trace_training
 from tokengap.tokenizers.bpe_training import learn
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, pretokenizer
+from tokengap.tokenizers.pretokenize import pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 RIVER = "the river bends, the river bends; thé rivér"
 TOKENIZER = bpe.train([RIVER], merges=20, pretokenizer="workbook", special_tokens=["<|end|>"])

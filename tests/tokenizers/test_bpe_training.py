@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokengap.tokenizers.bpe_training import Alphabet, Learned, learn
-from tokengap.tokenizers.pretokenize import RULES, custom, pretokenizer
+from tokengap.tokenizers.pretokenize import custom, pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 
 WORDS = st.lists(st.text(alphabet="ab", min_size=1, max_size=9), max_size=12).map(" ".join)
 LINES = st.text(alphabet="aaabbc  \n.é😀", max_size=80)
@@ -147,7 +148,8 @@ PROGRAM = """
 import sys
 from collections import Counter
 from tokengap.tokenizers.bpe_training import learn
-from tokengap.tokenizers.pretokenize import RULES, pretokenizer
+from tokengap.tokenizers.pretokenize import pretokenizer
+from tokengap.tokenizers.split_rules import RULES
 text = sys.stdin.read()
 for rule in RULES:
     for alphabet in ("bytes", "characters"):

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokengap.tokenizers.errors import TokengapError
-from tokengap.tokenizers.pretokenize import RULES, blocks, custom, pretokenizer, restored
+from tokengap.tokenizers.pretokenize import custom, pretokenizer, restored
+from tokengap.tokenizers.split_rules import RULES
 
 TEXTS = st.text(
     alphabet=st.one_of(st.sampled_from(" \n\r\t\x1c/'aAsſ1.,é\u0301書😀𐐀\u3000"), st.characters(codec="utf-8"))
@@ -81,8 +82,7 @@ def test_a_safe_cut_changes_no_chunk(name: str, text: str, position: int) -> Non
 
 def test_long_text_is_cut_into_blocks_and_chunked_the_same() -> None:
     text = "Größe 書 😀 x,\n\n y/\nz " * 5000
-    assert len(list(blocks(text))) > 1
-    assert "".join(blocks(text)) == text
+    assert len(text) > 1 << 16
     for name in RULES:
         assert pretokenizer(name).chunks(text) == re.findall(pretokenizer(name).pattern, text)
 
