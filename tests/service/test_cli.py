@@ -378,10 +378,11 @@ def test_progress_and_colour_on_a_terminal_only(tmp_path: Path) -> None:
     assert b"\x1b[1m" in shown
 
 
-def test_nothing_heavy_is_imported_for_a_plain_count(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("a b")
+@pytest.mark.parametrize("counter", ["words:1", "o200k_base", "r50k_base"])
+def test_nothing_heavy_is_imported_for_a_plain_count(tmp_path: Path, counter: str) -> None:
+    (tmp_path / "a.txt").write_text("a b, é書😀")
     code = (
-        "import sys; from tokengap.service.cli import main; assert main(['count', 'a.txt', '-c', 'words:1']) == 0; "
+        f"import sys; from tokengap.service.cli import main; assert main(['count', 'a.txt', '-c', '{counter}']) == 0; "
         "print([m for m in ('dataclasses', 'inspect', 'tiktoken', "
         "'genai_prices', 'pydantic', 'fastapi', 'uvicorn', 'limits', 'rich', 'pathspec', 'json', "
         "'tokengap.estimators.gap') if m in sys.modules])"

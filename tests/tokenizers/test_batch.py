@@ -1,0 +1,53 @@
+"""Counting many texts at once: in order, not too far ahead, and nothing left behind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tokengap.tokenizers.batch import count_many
+from tokengap.tokenizers.counter import Count
+from tokengap.tokenizers.registry import get_counter
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, None])
+@pytest.mark.parametrize("spec", ["o200k_base", "words:4/3"])
+def test_counts_in_order(spec: str, threads: int | None) -> None:
+    texts = [f"text {number} " * (number % 50) for number in range(5_000)]
+    counter = get_counter(spec)
+    assert list(count_many(texts, counter, threads=threads)) == [counter.count(text) for text in texts]
+
+
+def test_no_texts() -> None:
+    assert list(count_many([], get_counter("words"))) == []
+
+
+def test_texts_are_taken_as_counts_are() -> None:
+    taken = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal taken
+        while True:  # more than could ever be held
+            taken += 1
+            yield "a b " * 5_000
+
+    counts = count_many(texts(), get_counter("words"), threads=2)
+    assert [next(counts).tokens for _ in range(100)] == [10_000] * 100
+    assert taken < 200
+    counts.close()
+
+
+class Failing:
+    name = "failing"
+
+    def count(self, text: str) -> Count:
+        raise ValueError(text)
+
+
+def test_a_failure_is_raised_and_no_thread_left() -> None:
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="first"):
+        list(count_many(["first", *["x" * 70_000] * 50], Failing(), threads=2))
+    assert threading.active_count() == before
