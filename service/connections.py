@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from functools import cache
 from http import HTTPStatus
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -33,6 +34,35 @@ def _settings() -> Settings:
     return Settings()
 
 
+class Joined:
+    """A transport that sends the head of an answer together with what follows: a call of the system for each is a
+    tenth of what a short request takes."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
+        elif data.startswith(b"HTTP/1.1 ") and not data.startswith(b"HTTP/1.1 100 "):
+            self._head = data
+            return
+        self._transport.write(data)
+
+    def flush(self) -> None:
+        """Send a head that nothing follows."""
+        if self._head:
+            self.write(b"")
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class Connection(HttpToolsProtocol):
     """One connection."""
 
@@ -43,7 +73,8 @@ class Connection(HttpToolsProtocol):
     _watch: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self._joined = Joined(transport)
+        super().connection_made(self._joined)  # type: ignore[arg-type]
         self._begun = self.loop.time()
         self._patience = _settings().body_seconds
         self._watch = self.loop.call_later(self._patience / 2, self._look)
@@ -82,6 +113,10 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._unread = 0
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self._joined.flush()
+        super().on_response_complete()
 
     def pause_writing(self) -> None:
         self._stalled = self.loop.time()

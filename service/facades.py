@@ -99,7 +99,8 @@ def facades(operations: Operations) -> list[Operation]:
     """The façades as operations."""
     on = Facades(operations)
     google = (schemas.GoogleBody, schemas.GoogleAnswer, "Count tokens as Google's API does", _GOOGLE)
-    vertex = "/projects/{project}/locations/{location}/publishers/google/models/{model}:countTokens"
+    express = "/publishers/google/models/{model}:countTokens"
+    vertex = "/projects/{project}/locations/{location}" + express
     return [
         Operation(
             "/v1/responses/input_tokens",
@@ -120,6 +121,7 @@ def facades(operations: Operations) -> list[Operation]:
         Operation("/v1beta/models/{model}:countTokens", on.gemini, *google),
         Operation("/v1/models/{model}:countTokens", on.gemini, *google, in_schema=False),
         *(Operation(f"/{v}{vertex}", on.vertex, *google, in_schema=False) for v in ("v1", "v1beta1")),
+        *(Operation(f"/{v}{express}", on.gemini, *google, in_schema=False) for v in ("v1", "v1beta1")),
         Operation(
             "/tokenize",
             on.tokenize,

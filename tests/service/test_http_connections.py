@@ -161,6 +161,18 @@ def test_connections_are_bounded(strict: Any) -> None:
     assert strict.post("/v1/count", {"input": "a"}, headers={"Authorization": "Bearer right"}).status_code == 200
 
 
+def test_an_answer_comes_in_one_piece_and_a_head_without_a_body_comes_too(strict: Any) -> None:
+    with connect(strict) as connection:
+        connection.sendall(HEALTH)
+        assert connection.recv(65536).endswith(b'{"status":"alive"}')
+        connection.sendall(HEALTH.replace(b"GET", b"HEAD"))
+        assert connection.recv(65536).endswith(b"\r\n\r\n")
+        connection.sendall(post("{}", "Expect: 100-continue").partition(b"{")[0])
+        assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(b"{}")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 422 ")
+
+
 @pytest.mark.parametrize("ending", ["Connection: close", "X-Other: 1"])
 def test_who_sends_a_long_body_that_is_refused_sees_why(strict: Any, ending: str) -> None:
     request = post("x" * 3_000_000, ending).replace(b"Bearer right", b"Bearer wrong")

@@ -106,6 +106,20 @@ def test_google(server: Any) -> None:
     assert (missing.value.code, missing.value.status) == (404, "NOT_FOUND")
 
 
+def test_google_on_vertex(server: Any) -> None:
+    options = types.HttpOptions(base_url=server.url)
+    client = genai.Client(vertexai=True, api_key="any", http_options=options)
+    config = types.CountTokensConfig(system_instruction="Be brief.")
+    counted = client.models.count_tokens(model="gemini-2.5-pro", contents="What is your name?", config=config)
+    body = {
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [{"role": "user", "parts": [{"text": "What is your name?"}]}],
+    }
+    assert counted.total_tokens == count_request(body, "gemini-2.5-pro").tokens
+    path = "/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:countTokens"
+    assert server.post(path, body).json() == {"totalTokens": counted.total_tokens}
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta"])
 def test_google_paths(server: Any, version: str) -> None:
     path = f"/{version}/models/gemini-2.5-pro:countTokens"
