@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from . import schemas
 from .access import Keys, RateLimit
+from .budgets import Budgets, BudgetsAnswer, BudgetsBody
 from .costing import Costing
 from .door import Door
 from .facades import facades, face_of
@@ -150,6 +151,13 @@ def _own(operations: Operations, costing: Costing) -> list[Operation]:
         ),
         Operation("/v1/cost", costing.cost, schemas.CostBody, schemas.CostAnswer, "Price a call or a month of calls"),
         Operation("/v1/fit", operations.fit, schemas.FitBody, schemas.FitAnswer, "Say whether a text fits a model"),
+        Operation(
+            "/v1/budgets/check",
+            Budgets(operations).check,
+            BudgetsBody,
+            BudgetsAnswer,
+            "Check files against budgets",
+        ),
     ]
 
 

@@ -22,8 +22,8 @@ Interval = Annotated[list[int], Field(min_length=2, max_length=2)] | None
 _REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello, how are you?"}]}
 
 
-def _examples(*examples: dict[str, Any], one_of: tuple[str, ...] = ()) -> ConfigDict:
-    schema: dict[str, Any] = {"examples": list(examples)}
+def examples(*bodies: dict[str, Any], one_of: tuple[str, ...] = ()) -> ConfigDict:
+    schema: dict[str, Any] = {"examples": list(bodies)}
     if one_of:
         schema["oneOf"] = [{"required": [name]} for name in one_of]
     return ConfigDict(extra="forbid", strict=True, frozen=True, json_schema_extra=schema)
@@ -32,7 +32,7 @@ def _examples(*examples: dict[str, Any], one_of: tuple[str, ...] = ()) -> Config
 class Body(BaseModel):
     """What every body has in common. Names that a body does not have are refused."""
 
-    model_config = _examples()
+    model_config = examples()
 
     def specs(self) -> tuple[str, ...]:
         """The counters the body names, or those it means."""
@@ -55,7 +55,7 @@ class PricedBody(Body):
 class CountBody(PricedBody):
     """Texts, or one chat request, to count. Exactly one of ``input`` and ``request``."""
 
-    model_config = _examples(
+    model_config = examples(
         {"input": "Hello, how are you today?", "counters": ["o200k_base", "words:4/3"]},
         {"input": ["one text", "another"], "model": "gpt-4o"},
         {"request": _REQUEST},
@@ -87,7 +87,7 @@ class CountBody(PricedBody):
 class CompareBody(CountBody):
     """As for a count, with the naive estimate to compare with."""
 
-    model_config = _examples(
+    model_config = examples(
         {"input": "Order 778301 never came", "model": "gpt-4o", "calls": 200_000, "per": "month"},
         {"input": "How much is this?", "counters": ["cl100k_base"], "baseline": "words:4/3"},
         one_of=("input", "request"),
@@ -108,7 +108,7 @@ class CompareBody(CountBody):
 class TokenizeBody(Body):
     """Texts whose tokens are shown, under one counter."""
 
-    model_config = _examples({"input": "Hello, world", "counter": "o200k_base"})
+    model_config = examples({"input": "Hello, world", "counter": "o200k_base"})
 
     input: str | Texts = Field(description="a text or several")
     counter: Spec | None = Field(default=None, description=f"an encoding; default: the model's, or {DEFAULT_COUNTER}")
@@ -124,7 +124,7 @@ class TokenizeBody(Body):
 class FitBody(Body):
     """A text or a request that is to fit a model, with room for its answer."""
 
-    model_config = _examples(
+    model_config = examples(
         {"model": "gpt-4o", "input": "Summarise this.", "output_tokens": 500},
         {"model": "gpt-4o", "request": _REQUEST},
         one_of=("input", "request"),
@@ -148,7 +148,7 @@ class FitBody(Body):
 class CostBody(PricedBody):
     """What one call, or a month of calls, costs: by its counts, a request, or a provider's usage object."""
 
-    model_config = _examples(
+    model_config = examples(
         {"model": "gpt-4o", "input_tokens": 1000, "output_tokens": 100},
         {"model": "gpt-4o", "request": _REQUEST, "output_tokens": 300, "calls": 200_000},
         {"usage": {"model": "gpt-4o", "usage": {"prompt_tokens": 1000, "completion_tokens": 100}}},
