@@ -93,7 +93,7 @@ class _Piece(NamedTuple):
 
 
 def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCount]:
-    """Count files, in their order, on so many threads (default: one for each core).
+    """Count files, in their order, on so many threads (default: one for every two cores).
 
     What is wrong with a file is in its ``error``.
     """
@@ -101,7 +101,7 @@ def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCou
     keys = [_key(job) for job in jobs]
     for key, job in zip(keys, jobs, strict=True):
         unique.setdefault(key, job)
-    counts = dict(zip(unique, _count_all(list(unique.values()), workers or os.cpu_count() or 1), strict=True))
+    counts = dict(zip(unique, _count_all(list(unique.values()), workers or _usual_workers()), strict=True))
     return [counts[key] for key in keys]
 
 
@@ -120,6 +120,12 @@ def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _usual_workers() -> int:
+    """One for every two cores: threads wait for each other between texts, and more would only take longer."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(cores // 2, 1)
 
 
 def _count_some(jobs: Sequence[Job]) -> list[FileCount]:

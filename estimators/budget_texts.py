@@ -167,9 +167,8 @@ def _yaml_loader() -> Any:
             seen = set()
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in seen:
-                    raise yaml.YAMLError(
-                        f"the key {key.value!r} is there twice, on line {key.start_mark.line + 1} again"
-                    )
+                    line = key.start_mark.line + 1
+                    raise yaml.YAMLError(f"the key {key.value!r} is there twice, on line {line} again")
                 seen.add((key.tag, str(key.value)))
             return super().construct_mapping(node, deep)
 

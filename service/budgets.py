@@ -17,10 +17,14 @@ from ..estimators.toml_origin import Origin
 from ..tokenizers.counter import Count
 from ..tokenizers.text import well_formed
 from .operations import Done
-from .problems import invalid
-from .protection import checkpoint
+from .problems import Fault, Problem, invalid
+from .protection import checkpoint, measure_json
 from .routes import Operations, faults_at
 from .schemas import Answer, Body, examples
+
+_MOST_MATCHES = 200_000
+_MOST_SETTINGS = 10_000  # values of a configuration
+_LONGEST = 100_000  # its characters
 
 _NAME = "tokengap.toml"
 _AT = "/configuration"
@@ -91,8 +95,7 @@ class Budgets:
         with faults_at(_AT):
             loaded, book = self._read(body.configuration)
         self._allow(loaded)
-        times = max(len(loaded.configuration.budget), 1)
-        self._operations.check_texts([*body.files.values(), *(body.base or {}).values()], times=times)
+        self._check_size(loaded, [*body.files.values(), *(body.base or {}).values()])
         base = None if body.base is None else TreeBase("base", _Texts(body.base), body.renames)
         with faults_at(_AT):
             report = check_budgets(
@@ -111,6 +114,9 @@ class Budgets:
 
     def _read(self, configuration: str | dict[str, Any]) -> tuple[Loaded, PriceBook]:
         """The budgets, and the project's own prices before those of the service."""
+        values, chars = measure_json(configuration, _MOST_SETTINGS)
+        if values > _MOST_SETTINGS or chars > _LONGEST:
+            raise too_much(_AT, f"more than {_MOST_SETTINGS:,} values or {_LONGEST:,} characters")
         if isinstance(configuration, str):
             data = well_formed(configuration)[0].encode()
             loaded = read_configuration(data, _NAME)
@@ -127,6 +133,18 @@ class Budgets:
             raise invalid(_AT, "no budget, so that nothing would be checked")
         book = self._operations.book
         return loaded, PriceBook((layer, *book.layers), book.public) if layer else book
+
+    def _check_size(self, loaded: Loaded, texts: list[str]) -> None:
+        """Refuse more than one request may ask: to count, to match, to parse."""
+        budgets = loaded.configuration.budget
+        self._operations.check_texts(texts, times=len(budgets))
+        matches = len(texts) * sum(len(budget.paths) for budget in budgets)
+        if matches > _MOST_MATCHES:
+            raise too_much("/files", f"{matches:,} times a file and a pattern are more than {_MOST_MATCHES:,}")
+        parsing = sum(budget.field is not None or budget.type != "text" for budget in budgets)
+        values = parsing * sum(text.count(sign) for text in texts for sign in ",[{\n") if parsing else 0
+        if values > (most := self._operations.settings.max_values):
+            raise too_much("/files", f"some {values:,} values in JSON or YAML are more than {most:,}")
 
     def _allow(self, loaded: Loaded) -> None:
         """Refuse what this door does not offer: some counters, and templates, which are programs."""
@@ -145,3 +163,9 @@ class Budgets:
 
 def _counts(report: CheckReport) -> tuple[Count, ...]:
     return tuple(Count(each.tokens, each.tokenizer, "", each.kind) for each in report.budgets)
+
+
+def too_much(pointer: str, what: str) -> Problem:
+    """More than one request may hold."""
+    detail = f"{what}; send less at a time"
+    return Problem("too-much-text", detail, (Fault(pointer, detail),))

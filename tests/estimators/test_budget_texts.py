@@ -32,6 +32,9 @@ more: {<<: *d, when: 2026-11-30}
 BOMB = b"a0: &a0 [x, x]\n" + b"".join(b"a%d: &a%d [*a%d, *a%d]\n" % (n, n, n - 1, n - 1) for n in range(1, 60))
 
 
+MERGES = "a0: &a0 {t: u}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 60))
+
+
 def budget(**keys: Any) -> Budget:
     return Budget.model_validate({"name": "x", "paths": ["a"], "max_tokens": 1, **keys})
 
@@ -53,6 +56,8 @@ def texts(*parts: str) -> Contents:
         ("a.json", '{"system": ["x", "y"]}', {"field": "system"}, texts("x", "y")),
         ("a.jsonl", '{"p": "x"}\n\n{"p": "y"}\n', {"field": "[*].p"}, texts("x", "y")),
         ("a.yaml", YAML, {"field": "agents[*].system"}, texts("Be brief.\n", "Be long.")),
+        ("a.yaml", "a: &a {x: 1, t: u}\nb: {<<: *a, t: v}", {"field": "b.t"}, texts("v")),
+        ("a.yaml", MERGES, {"field": "a59.t"}, texts("u")),  # pyyaml < 6.0.4 would take for ever
         ("a.YML", YAML, {"field": "agents[1].system"}, texts("Be long.")),
         ("a.toml", '[prompts]\na = "x"\nb = "y"', {"field": "prompts.*"}, texts("x", "y")),
         ("a.yaml", "t: 'Hi {{ n }}'", {"type": "jinja", "field": "t", "variables": {"n": 1}}, texts("Hi 1")),

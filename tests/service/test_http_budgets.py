@@ -131,13 +131,34 @@ def test_what_is_refused(server: Any, change: dict[str, Any], status: int, point
     assert says in problem["errors"][0]["detail"]
 
 
-def test_no_more_text_than_one_request_may_hold(server: Any) -> None:
-    budgets = [{**LIMIT, "name": str(number)} for number in range(150)]
-    body = {"configuration": {"model": "gpt-4o", "budget": budgets}, "files": {"a": "a " * 500_000}}
-    answer = server.post("/v1/budgets/check", body)
+def many(number: int, **keys: Any) -> list[dict[str, Any]]:
+    return [{**LIMIT, "name": str(each), **keys} for each in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("budgets", "files", "pointer"),
+    [
+        (many(150), {"a": "a " * 50_000}, "/input"),
+        (many(1), dict.fromkeys(map(str, range(5000)), ""), "/input"),
+        (many(50, paths=["*a*b"] * 100), dict.fromkeys(map(str, range(100)), ""), "/files"),
+        (many(1, type="chat"), {"a": "[" + "0," * 100_000 + "0]"}, "/files"),
+        (many(1, type="text", field="a"), {"a.yaml": "- a\n" * 100_000}, "/files"),
+        (many(1, paths=["a"] * 50_000), {"a": ""}, "/configuration"),
+    ],
+)
+def test_no_more_than_one_request_may_hold(
+    server: Any, budgets: list[dict[str, Any]], files: dict[str, str], pointer: str
+) -> None:
+    answer = server.post("/v1/budgets/check", {"configuration": {"model": "gpt-4o", "budget": budgets}, "files": files})
     assert (answer.status_code, answer.json()["type"]) == (413, "urn:tokengap:problem:too-much-text")
-    body = {"configuration": {"model": "gpt-4o", "budget": [LIMIT]}, "files": dict.fromkeys(map(str, range(5000)), "")}
-    assert server.post("/v1/budgets/check", body).status_code == 413
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+def test_hostile_patterns_and_files_take_no_time(server: Any) -> None:
+    budgets = [{**LIMIT, "paths": ["*a" * 100 + "b", "**/a/" * 50 + "**", "x.yaml"], "max_tokens": 10**9}]
+    files = {"a" * 2000: "x", "/".join("a" * 900): "x", "x.yaml": "a" * 100_000}
+    answer = server.post("/v1/budgets/check", {"configuration": {"model": "gpt-4o", "budget": budgets}, "files": files})
+    assert answer.status_code == 200
 
 
 def test_characters_that_are_none(server: Any) -> None:
