@@ -44,6 +44,10 @@ report = count("Hello, how are you today?", specs)
 counts = {row.counter: row.count.tokens for row in report.results}
 assert counts["cl100k_base"] == counts["o200k_base"] == counts["model:gpt-4o"] == 7, counts
 assert counts["words:4/3"] == 7 and counts["bytes"] == 25, counts
+from tokengap.tokenizers.encodings import ENCODINGS, load_ranks
+for encoding in ENCODINGS.values():
+    load_ranks(encoding.ranks)  # which checks the sha256 of the compiled vocabulary
+
 print(f"{len(modules)} modules imported, {len(counts)} counters counted: {counts}")
 """
 

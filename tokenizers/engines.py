@@ -4,7 +4,7 @@ Every engine gives the number that tiktoken gives, so all that is decided is how
 
 ==========================================  ===================================================================
 a process that has counted little           the standard library: nothing to load
-the same once it has counted a megabyte,    tiktoken, behind a memo of segments where that has been quicker,
+the same once it has counted a megabyte,    tiktoken, behind a memo of segments where texts repeat themselves,
 and any text larger than two                block by block
 once it has been asked for 24 million       fastokens, where the extra ``fast`` is installed and it passes its
 characters, or at once if it was prepared   check, in pieces; for what cannot be cut into pieces, the above
