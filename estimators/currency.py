@@ -32,6 +32,15 @@ class ExchangeRate:
         return Money(CONTEXT.multiply(money.amount, self.rate), self.quote)
 
 
+def given_rate(rate: object) -> ExchangeRate | None:
+    """An exchange rate given with a call: an ExchangeRate, or its text as parse_exchange_rate reads it."""
+    if isinstance(rate, str):
+        return parse_exchange_rate(rate)
+    if rate is None or isinstance(rate, ExchangeRate):
+        return rate
+    raise TokengapError(f"an exchange rate must be a str such as {_FORM} or an ExchangeRate, not {type(rate).__name__}")
+
+
 def parse_exchange_rate(text: str) -> ExchangeRate:
     """Read a rate with its date.
 

@@ -131,7 +131,7 @@ class Price:
     A unit that is absent has no known price; it never costs 0. ``tiers`` are the prices of a whole
     request whose input is longer than ``Tier.above`` tokens, lowest first. ``per_thousand`` prices
     what is counted in calls (EVENT_UNITS). ``notes`` says, by unit, what to know where it is used;
-    ``warnings`` hold whatever is used.
+    ``warnings`` hold whatever is used. ``rule`` says which of several prices by the time of day this is.
     """
 
     currency: str
@@ -142,6 +142,7 @@ class Price:
     variant: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    rule: str | None = None
 
     def tier(self, input_tokens: int | Fraction) -> Tier | None:
         """The tier of a request with this much input, cache included; ``None`` for the base prices.
@@ -227,6 +228,15 @@ def parse_price(text: str) -> Price:
         PriceSource("given"),
         per_thousand={unit: rate for unit, rate in rates.items() if unit in EVENT_UNITS},
     )
+
+
+def given_price(price: object) -> Price | None:
+    """A price given with a call: a Price, or its text as parse_price reads it."""
+    if isinstance(price, str):
+        return parse_price(price)
+    if price is None or isinstance(price, Price):
+        return price
+    raise TokengapError(f"a price must be a str such as '3 EUR' or a Price, not {type(price).__name__}")
 
 
 def read_rate(text: str, currency: str, where: str) -> Decimal:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from . import price_table
 from .price import CONTEXT, Price, PriceSource, Tier
-from .price_names import ALIASES, canonical, clean
+from .price_names import ALIASES, Found, canonical, clean, forms
 
 if TYPE_CHECKING:
     from .price_table import PriceTable
@@ -136,15 +136,17 @@ class PriceBook:
         model, provider = asked.model, asked.provider
         name = clean(model)
         prefix, slash, rest = name.partition("/")
-        names = {name: None} | ({rest: None} if slash else {})
+        names = [name, *([rest] if slash else [])]
         providers = {canonical(provider)} if provider else {canonical(prefix)} if slash else set()
+        if providers:
+            names.append(f"{next(iter(providers))}/{rest if slash and not provider else name}")
         try:
             found = price_table.find(self.table, model, provider)
         except UnknownNameError:
-            return tuple(names), frozenset(providers)
+            return _forms(names), frozenset(providers)
         if provider and slash and canonical(prefix) != canonical(provider):
-            names.pop(rest)
-        return (*names, found.model.lower()), frozenset({found.provider})
+            names.remove(rest)
+        return _forms((*names, *public_names(found))), frozenset({found.provider})
 
     def same_model(self, one: str, other: str) -> bool:
         """Whether two names are of one model: the same row of the table, or but for a provider the same name."""
@@ -167,9 +169,27 @@ class PriceBook:
 _DEFAULT = PriceBook()
 
 
+def _forms(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(form for name in names for form in forms(name)))
+
+
+def public_names(found: Found) -> tuple[str, ...]:
+    """The names that a price file may know a row of the public table by."""
+    return _forms((found.model.lower(), f"{found.provider}/{found.model}".lower()))
+
+
 def default_book() -> PriceBook:
     """The public table alone."""
     return _DEFAULT
+
+
+def given_book(book: object) -> PriceBook:
+    """The book given with a call, or the default one."""
+    if book is None:
+        return _DEFAULT
+    if isinstance(book, PriceBook):
+        return book
+    raise TokengapError(f"a book must be a PriceBook, as load_book gives one, not {type(book).__name__}")
 
 
 def load_book(

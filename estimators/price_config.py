@@ -20,7 +20,7 @@ from .as_of import parse_as_of
 from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
 from .price_book import Entry, Layer
 from .price_data import nearest, read_bytes
-from .price_names import canonical
+from .price_names import canonical, forms
 from .toml_origin import Origin, Steps, parse_toml
 
 PROJECT_FILES = ("tokengap.toml", "pyproject.toml")
@@ -164,7 +164,7 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
     return Entry(
         f"{place.origin.name} {place.path}",
         globs,
-        tuple(re.compile(translate(glob)) for glob in globs),
+        tuple(map(_pattern, globs)),
         canonical(provider) if provider else None,
         start,
         end,
@@ -180,6 +180,13 @@ def _globs(place: _Place, value: Any) -> tuple[str, ...]:
     if not globs or not all(isinstance(glob, str) and glob.strip() for glob in globs):
         raise place.error("the name of a model is needed, or a pattern such as 'gpt-4o-2024-*', or a list of them")
     return tuple(glob.strip().lower() for glob in globs)
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A glob, in any form of its date and of its provider's name."""
+    prefix, slash, rest = glob.partition("/")
+    named = (glob, f"{canonical(prefix)}/{rest}") if slash else (glob,)
+    return re.compile("|".join(dict.fromkeys(translate(form) for name in named for form in forms(name))))
 
 
 def _time(place: _Place, value: Any) -> datetime | None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..tokenizers.errors import TokengapError
 from . import price_table
 from .price import Price, plain
-from .price_book import Entry, PriceBook
+from .price_book import Entry, PriceBook, public_names
 from .price_names import Found, canonical
 
 
@@ -66,8 +66,7 @@ def list_prices(
 
 
 def _public_row(book: PriceBook, found: Found, as_of: datetime) -> ListedPrice:
-    names, providers = (found.model.lower(), f"{found.provider}/{found.model}".lower()), frozenset((found.provider,))
-    own = [entry for _, entry in book.entries if entry.holds(names, providers, as_of)]
+    own = [entry for _, entry in book.entries if entry.holds(public_names(found), frozenset((found.provider,)), as_of)]
     if any(entry.variant is None for entry in own):
         price = book.price(found.model, as_of, provider=found.provider)
     else:
@@ -93,8 +92,7 @@ def _own_rows(book: PriceBook, as_of: datetime) -> Iterator[ListedPrice]:
 
 def _is_public(book: PriceBook, entry: Entry, models: Pattern[str]) -> bool:
     return any(
-        entry.provider in (None, found.provider)
-        and (models.match(found.model.lower()) or models.match(f"{found.provider}/{found.model}".lower()))
+        entry.provider in (None, found.provider) and any(map(models.match, public_names(found)))
         for found in book.table.rows
     )
 

@@ -67,13 +67,17 @@ _BEDROCK = re.compile(
     r"(?:(?:us|eu|apac|au|jp|ca|global|us-gov|regional)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.[a-z]"
 )
 _REGION = re.compile(r"(?:us|eu|global|[a-z]{2}(?:-gov)?-[a-z]+-[0-9])/")
-_DATE_OR_VERSION = re.compile(
-    r"(?:[-@:._](?:20\d{2}-?\d{2}-?\d{2}|\d{2}-\d{2,4}|\d{3,4}|v\d+(?::\d+)?|0|latest|preview|exp|experimental|beta|stable))*",
-    re.ASCII,
+_DAY, _MONTH, _YEAR = r"(?:0[1-9]|[12]\d|3[01])", r"(?:0[1-9]|1[0-2])", r"20\d{2}"
+_DATE = (
+    rf"{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}{_MONTH}{_DAY}"
+    rf"|{_MONTH}-(?:{_DAY}|{_YEAR})"  # Gemini's previews
+    rf"|{_MONTH}{_DAY}|2\d{_MONTH}|00\d"  # OpenAI's and Mistral's dates, Gemini's versions
 )
+_VERSION = r"v[12](?::[0-2])?|0|latest|preview|exp|experimental|beta|stable"  # the first are Bedrock's
+_DATE_OR_VERSION = re.compile(rf"(?:[-@:._](?:{_DATE}|{_VERSION}))*", re.ASCII)
+_DATED_END = re.compile(rf"[-@](?:{_DATE})(?::.*)?\Z", re.ASCII)
 _BEFORE = re.compile(r"(?:(?:us|eu|apac|au|jp|ca|global|us-gov)\.)?(?:[a-z0-9-]+[./])?", re.ASCII)
-_OPEN_DATE = re.compile(r"-(?:20\d\d)?-?\Z", re.ASCII)
-_REST_OF_DATE = re.compile(r"[\d-]+(?::.*)?", re.ASCII)
+_OPEN_DATE = re.compile(r"(?:[-@](?:20\d\d-?)?)?", re.ASCII)
 _COMPACT_DATE = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[-:]|\Z)", re.ASCII)
 
 
@@ -173,7 +177,7 @@ def _candidates(
 
 
 def _at(providers: Sequence[Provider], place: Provider, name: str) -> Found | None:
-    for form in dict.fromkeys((name, _dashed(name))):
+    for form in forms(name):
         # An exact id goes before a clause of an earlier row that matches a part of it.
         info: ModelInfo | None = next((row for row in place.models if row.id.lower() == form), None)
         if info is None:
@@ -214,6 +218,17 @@ def _dashed(name: str) -> str:
     return _COMPACT_DATE.sub(r"-\1-\2-\3", name)
 
 
+def forms(name: str) -> tuple[str, ...]:
+    """The ways to write the date in a name, the given one first."""
+    return tuple(dict.fromkeys((name, _dashed(name))))
+
+
+def _ends_dated(name: str, at: int) -> bool:
+    """Whether the rest of a name from ``at`` on is a date, of which its dash and year may stand before."""
+    date = _DATED_END.search(name)
+    return date is not None and date.start() <= at and bool(_OPEN_DATE.fullmatch(name, date.start(), at))
+
+
 def _affixed(name: str, id: str) -> bool:
     return name.startswith(id) and bool(_DATE_OR_VERSION.fullmatch(name[len(id) :]))
 
@@ -235,12 +250,12 @@ def _declared(name: str, match: MatchLogic) -> bool:
         after = name[len(match.starts_with) :]
         if name.startswith("ft:"):
             after = after.partition(":")[0]  # whose fine-tune it is
-        if _OPEN_DATE.search(match.starts_with) and _REST_OF_DATE.fullmatch(after):
+        if _ends_dated(match.starts_with + after, len(match.starts_with)):
             return True
     elif isinstance(match, types.ClauseRegex):
         span = re.search(match.regex, name)
         rest = name[span.end() :] if span else name
-        return not rest or bool(_REST_OF_DATE.fullmatch(rest))
+        return not rest or _ends_dated(name, len(name) - len(rest))
     elif isinstance(match, types.ClauseEndsWith):
         before = name[: -len(match.ends_with)]
     elif isinstance(match, types.ClauseContains):

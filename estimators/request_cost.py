@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from ..tokenizers.errors import UnknownNameError
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from .cost import CostResult, price_usage
 from .counting import WARNINGS, ChatRequest
 from .currency import ExchangeRate
-from .price import Money, Price
+from .price import Money, Price, given_price
 from .price_book import PriceBook
 from .request_count import RequestCount, count_request
 from .request_settings import named_model, requested_variant
 from .usage import Usage
-
-STANDARD = "standard"
-"""The variant that says: at the standard price, whatever the request names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +27,10 @@ class RequestCost:
     count: RequestCount | None
 
     def to_dict(self) -> dict[str, Any]:
-        return self.cost.to_dict() | ({"request": self.count.to_dict()} if self.count else {})
+        body = self.cost.to_dict()
+        if self.count is None:  # and so is its input, which is not 0
+            return body | {"usage": body["usage"] | {"input": None}}
+        return body | {"request": self.count.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +64,28 @@ def price_request(
     provider: str | None = None,
     variant: str | None = None,
     as_of: str | date | None = None,
-    price: Price | None = None,
+    price: Price | str | None = None,
     book: PriceBook | None = None,
-    exchange_rate: ExchangeRate | None = None,
+    exchange_rate: ExchangeRate | str | None = None,
 ) -> RequestCost:
     """Count a request for a model, by default the one it names, and price it as ``price_usage`` does.
 
     ``usage`` makes the whole usage of the input tokens; the default has no output. Without a
     ``variant`` it is the one the request is billed as (its ``service_tier``, or batch for a line of a
-    batch file); STANDARD is the standard price in any case.
+    batch file); "standard" is the standard price in any case.
 
     Raises TokengapError for a request, model or variant that cannot be priced.
     """
     model = model or named_model(request.body)
-    if variant is None and price is None:
+    price = given_price(price)
+    ignored: tuple[str, ...] = ()
+    if price is not None:
+        ignored = tuple(_tier_warning(request.body))
+    elif variant is None:
         variant = requested_variant(request.body)
     options: dict[str, Any] = {
         "provider": provider,
-        "variant": None if variant == STANDARD else variant,
+        "variant": variant,
         "as_of": as_of,
         "price": price,
         "book": book,
@@ -91,12 +95,13 @@ def price_request(
         count = count_request(request.body, model, counter)
     except UnknownNameError:
         # The price table may know the model, whose tokenizer is then what is missing, or have better suggestions.
-        unknown = price_usage(usage(0), model, **options)
+        unknown = price_usage(_without_input(usage), model, **options)
         if unknown.status != "unknown_model":
             raise
         return RequestCost(request.source, unknown, None)
     cost = price_usage(usage(count.tokens), model, **options)
-    return RequestCost(request.source, replace(cost, warnings=(*cost.warnings, *_count_warnings(count))), count)
+    warnings = (*ignored, *cost.warnings, *_count_warnings(count))
+    return RequestCost(request.source, replace(cost, warnings=warnings), count)
 
 
 def add_costs(costs: Sequence[CostResult]) -> CostSum:
@@ -112,6 +117,25 @@ def add_costs(costs: Sequence[CostResult]) -> CostSum:
     subtotal = sum(known[1:], known[0])
     status = worst or ("free" if statuses == {"free"} else "priced")
     return CostSum(status, None if worst else subtotal, subtotal, subtotal.currency)
+
+
+def _without_input(usage: Callable[[int], Usage]) -> Usage:
+    """The usage of a call whose input cannot be counted, without what is a part of that."""
+    try:
+        return usage(0)
+    except TokengapError:
+        return Usage()
+
+
+def _tier_warning(body: object) -> Iterator[str]:
+    """A price given with the call is taken as it is, whatever the request names: that is said."""
+    try:
+        tier = requested_variant(body)
+    except TokengapError as error:
+        yield f"tier_not_priced: {error}; the price given with the call was taken as it is"
+        return
+    if tier is not None:
+        yield f"tier_not_priced: the request is served as {tier}; the price given with the call was taken as it is"
 
 
 def _count_warnings(count: RequestCount) -> Iterator[str]:

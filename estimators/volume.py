@@ -11,8 +11,8 @@ from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
-from .cost import Bill, Quantity, make_bill, quote
-from .price import Money, Price, PriceSource
+from .cost import STANDARD, Bill, Quantity, exact_total, make_bill, quote
+from .price import Money, Price, PriceSource, given_price, money
 from .price_book import PriceBook
 from .usage import check_count
 
@@ -44,7 +44,7 @@ class MoneyRange:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            name: money.to_dict() if (money := getattr(self, name)) is not None else None
+            name: amount.to_dict() if (amount := getattr(self, name)) is not None else None
             for name in ("min", "typical", "max")
         }
 
@@ -118,11 +118,12 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
     provider: str | None = None,
     variant: str | None = None,
     as_of: str | date | None = None,
-    price: Price | None = None,
+    price: Price | str | None = None,
     book: PriceBook | None = None,
 ) -> VolumeEstimate:
     """What ``calls`` a month cost that send ``input`` tokens each, ``cached_share`` of them read from the cache.
 
+    Of each call a whole number of tokens is read from the cache, a fraction rounded down.
     ``word_input`` is the same input by a count of words (words x factor). The least is the fewest
     calls with the shortest answers, the most the most with the longest. Raises UnknownNameError for
     a model without a known price, and TokengapError as price_usage does.
@@ -132,19 +133,22 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
         raise TokengapError(f"bad cached share {cached_share}: between 0 and 1 is needed")
     if word_input is not None and word_input < 0:
         raise TokengapError(f"bad word-based input {word_input}: it cannot be negative")
+    price = given_price(price)
     if price is None:
         if model is None:
             raise TokengapError("a model is needed, or a price, such as --model gpt-4o or --price '3 USD'")
         price = quote(model, parse_as_of(as_of), provider=provider, variant=variant, book=book)
-    elif variant:
+    elif variant not in (None, STANDARD):
         raise TokengapError(f"a price given with the call is the price: leave out the variant {variant!r}")
 
     def by(tokens: Quantity) -> Callable[[int], Bill]:
-        return lambda answer: make_bill(price, {"input": tokens, "cache_read": tokens * cached_share, "output": answer})
+        cached = int(tokens * cached_share)
+        return lambda answer: make_bill(price, {"input": tokens, "cache_read": cached, "output": answer})
 
     typical = by(input)(output.typical)
-    cost = _range(by(input), output, calls)
-    words = None if word_input is None else _range(by(word_input), output, calls)
+    cost = _totals(by(input), output, calls)
+    words = None if word_input is None else _totals(by(word_input), output, calls)
+    gap = None if words is None else [_less(one, other) for one, other in zip(cost, words, strict=True)]
     warnings = typical.warnings
     if cached_share and "cache_write" in price.per_million:
         warnings += ("cache_writes_left_out: filling the cache is charged too, and is not in this estimate",)
@@ -154,23 +158,28 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
         input,
         output,
         cached_share,
-        cost,
+        _range(cost, price.currency),
         word_input,
-        words,
-        words and MoneyRange(*(_less(getattr(cost, name), getattr(words, name)) for name in ("min", "typical", "max"))),
+        None if words is None else _range(words, price.currency),
+        None if gap is None else _range(gap, price.currency),
         price.source,
         tuple(dict.fromkeys(warnings)),
     )
 
 
-def _range(bill: Callable[[int], Bill], output: Range, calls: Range) -> MoneyRange:
+def _totals(bill: Callable[[int], Bill], output: Range, calls: Range) -> list[Fraction | None]:
+    """The least, the usual and the most, exact: a factor such as 4/3 goes into a sum whose decimals may end."""
     ends = ((output.min, calls.min), (output.typical, calls.typical), (output.max, calls.max))
-    totals = [(bill(answer).total, times) for answer, times in ends]
-    return MoneyRange(*(total * times if total else None for total, times in totals))
+    totals = [(exact_total(bill(answer)), times) for answer, times in ends]
+    return [None if total is None else total * times for total, times in totals]
 
 
-def _less(cost: Money | None, words: Money | None) -> Money | None:
-    return cost - words if cost and words else None
+def _less(cost: Fraction | None, words: Fraction | None) -> Fraction | None:
+    return None if cost is None or words is None else cost - words
+
+
+def _range(totals: list[Fraction | None], currency: str) -> MoneyRange:
+    return MoneyRange(*(None if total is None else money(total, currency) for total in totals))
 
 
 def _numbers(numbers: Range) -> dict[str, int]:

@@ -96,13 +96,11 @@ def run_cost(args: argparse.Namespace) -> int:
     from ..estimators.cost import price_report, price_usage
     from ..estimators.currency import parse_exchange_rate
     from ..estimators.price import parse_price
-    from ..estimators.request_cost import STANDARD
 
     _refuse_conflicts(args)
-    variant = _variant(args.variant)
     options: dict[str, Any] = {
         "provider": args.provider,
-        "variant": variant if variant != STANDARD or args.requests else None,
+        "variant": _variant(args.variant),
         "as_of": args.as_of or datetime.now(UTC),  # one time for all requests
         "price": None if args.price is None else parse_price(args.price),
         "book": None if args.price is not None else load(args),

@@ -56,7 +56,7 @@ def request_lines(costs: Sequence[RequestCost], total: CostSum) -> list[str]:
     """A line for each request, the sum, where each price is from, and the warnings, each once."""
     rows = [
         (
-            str(each.cost.usage.input),
+            str(each.cost.usage.input) if each.count else "-",
             str(each.cost.usage.output),
             display(each.cost.total) if each.cost.total else each.cost.status,
             f"{printable(each.name)}{f' ({each.cost.variant})' if each.cost.variant else ''}",
@@ -64,8 +64,9 @@ def request_lines(costs: Sequence[RequestCost], total: CostSum) -> list[str]:
         for each in costs
     ]
     sent, received = (sum(getattr(each.cost.usage, name) for each in costs) for name in ("input", "output"))
+    total_sent = str(sent) if all(each.count for each in costs) else "-"
     rows = [("input", "output", "cost", "request"), *rows]
-    rows.append((str(sent), str(received), display(total.total) if total.total else total.status, "total"))
+    rows.append((total_sent, str(received), display(total.total) if total.total else total.status, "total"))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [
         "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows

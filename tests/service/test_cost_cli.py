@@ -380,3 +380,25 @@ def test_counts_are_priced_with_the_warnings_of_their_price(command: str, capsys
     assert main([command, "--text", "hi", "--model", "azure/gpt-4o"]) == 0
     assert "model:azure/gpt-4o: borrowed_price: " in capsys.readouterr().err
     assert "bad time '2025-13-01'" in refusal(capsys, command, "--text", "hi", "--as-of", "2025-13-01")
+
+
+def test_the_input_of_an_unknown_model_is_unknown(nowhere: Path, capsys: Capture) -> None:
+    messages = [{"role": "user", "content": "hi"}]
+    lines = [{"model": model, "messages": messages} for model in ("gpt-99-super", "gpt-4o")]
+    (nowhere / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    result = answer(capsys, "cost", "--request", "r.jsonl", "--output-tokens", "7", exit=2)
+    assert [each["usage"] for each in result["results"]] == [{"input": None, "output": 7}, {"input": 8, "output": 7}]
+    assert main(["cost", "--request", "r.jsonl", "--output-tokens", "7"]) == 2
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:4]]
+    assert rows == [["-", "7"], ["8", "7"], ["-", "14"]]
+    (nowhere / "one.json").write_text(json.dumps(lines[0]))
+    cached = answer(capsys, "cost", "--request", "one.json", "--cache-read", "5", exit=2)
+    assert (cached["status"], cached["usage"]["input"]) == ("unknown_model", None)
+
+
+def test_the_variant_overrules_a_usage(nowhere: Path, capsys: Capture) -> None:
+    usage = {"prompt_tokens": 10**6, "completion_tokens": 0}
+    (nowhere / "u.json").write_text(json.dumps({"model": "gpt-5", "service_tier": "flex", "usage": usage}))
+    assert answer(capsys, "cost", "--usage", "u.json")["total"]["amount"] == "0.625"
+    assert answer(capsys, "cost", "--usage", "u.json", "--variant", "standard")["total"]["amount"] == "1.25"
+    assert "contradicts" in refusal(capsys, "cost", "--usage", "u.json", "--variant", "priority")
