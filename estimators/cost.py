@@ -13,15 +13,12 @@ from ..tokenizers.errors import TokengapError, UnknownNameError
 from .as_of import AsOf, parse_as_of
 from .currency import ExchangeRate, given_rate
 from .price import CONTEXT, EVENTS_PER_PRICE, TOKENS_PER_PRICE, Money, Price, PriceSource, amount_of, given_price, plain
-from .price_book import PriceBook, given_book
+from .price_book import STANDARD, PriceBook, check_names, given_book
 from .reported_usage import ReportedUsage, read_usage
 from .usage import MODALITIES, Usage
 
 VARIANTS = ("batch", "flex", "priority", "fast")
 """Ways to be served at another price; one at most."""
-
-STANDARD = "standard"
-"""The variant that says: at the standard price, whatever a request or a report names."""
 
 ONE_PRICE = "one price whatever the length"
 """The rule of a price that has neither tiers by length nor hours."""
@@ -144,8 +141,7 @@ def price_usage(
     """
     if not isinstance(usage, Usage):
         raise TokengapError(f"a Usage is needed, not {type(usage).__name__}: price_report takes a provider's object")
-    if not isinstance(model, str | None) or not isinstance(provider, str | None):
-        raise TokengapError(f"the names of a model and its provider are str, not {model!r:.40} and {provider!r:.40}")
+    check_names(model, provider, variant)
     time, variant = parse_as_of(as_of), None if variant == STANDARD else variant
     price, exchange_rate, book = given_price(price), given_rate(exchange_rate), given_book(book)
     warnings = list(time.warnings)
@@ -195,6 +191,7 @@ def price_report(
 
     Model and service tier are those the report names, unless given; STANDARD is the standard price in any case.
     """
+    check_names(model, provider, variant)
     read = read_usage(report, format, provider)
     price, book = given_price(price), given_book(book)
     warnings = list(read.warnings)

@@ -47,6 +47,8 @@ def parse_exchange_rate(text: str) -> ExchangeRate:
     >>> parse_exchange_rate("1 USD = 0.92 EUR @ 2026-11-28").quote
     'EUR'
     """
+    if not isinstance(text, str):
+        raise TokengapError(f"an exchange rate is a str such as {_FORM}, not {type(text).__name__}")
     match = _RATE.fullmatch(text.strip())
     if match is None:
         raise TokengapError(f"bad exchange rate {text[:60]!r}: a rate and its date are needed, such as {_FORM}")

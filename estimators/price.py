@@ -204,6 +204,8 @@ def parse_price(text: str) -> Price:
     are per thousand. ``/1M`` may follow the currency. Raises TokengapError for a price that is
     negative, not finite, absurdly high, or has no currency.
     """
+    if not isinstance(text, str):
+        raise TokengapError(f"a price is a str, {_FORM}, not {type(text).__name__}")
     amounts, _, currency = text.strip().removesuffix("/1M").rpartition(" ")
     if not amounts or not re.fullmatch(r"[A-Za-z]{3}", currency):
         raise TokengapError(f"bad price {text[:80]!r}: an amount per million tokens and a currency are needed, {_FORM}")

@@ -179,6 +179,9 @@ def _globs(place: _Place, value: Any) -> tuple[str, ...]:
     globs = value if isinstance(value, list) else [value]
     if not globs or not all(isinstance(glob, str) and glob.strip() for glob in globs):
         raise place.error("the name of a model is needed, or a pattern such as 'gpt-4o-2024-*', or a list of them")
+    for glob in globs:
+        if glob.count("[") != glob.count("]"):
+            raise place.error(f"{glob[:60]!r} has a bracket without its other: a set is written as '[ab]'")
     return tuple(glob.strip().lower() for glob in globs)
 
 
@@ -271,6 +274,8 @@ def _rate(place: _Place, unit: str, text: str, currencies: set[str]) -> Decimal:
         raise place.error(f"{text[:60]!r} is not a non-negative price with a unit: {_RATE_FORM}, or per 1K, or per 1")
     if match["currency"]:
         currencies.add(match["currency"].upper())
+    if unit in EVENT_UNITS and match["per"] == "1M":
+        raise place.error(f'{text[:60]!r}: {unit} are priced by the call: per 1K or per 1, such as "10 USD/1K"')
     per = 1_000_000 if unit in TOKEN_UNITS else 1_000
     rate = CONTEXT.divide(CONTEXT.multiply(Decimal(match["amount"]), Decimal(per)), Decimal(_PER[match["per"]]))
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -12,7 +12,7 @@ from .cost import CostResult, price_usage
 from .counting import WARNINGS, ChatRequest
 from .currency import ExchangeRate
 from .price import Money, Price, given_price
-from .price_book import PriceBook
+from .price_book import PriceBook, check_names
 from .request_count import RequestCount, count_request
 from .request_settings import named_model, requested_variant
 from .usage import Usage
@@ -56,7 +56,7 @@ class CostSum:
 
 
 def price_request(
-    request: ChatRequest,
+    request: ChatRequest | Mapping[str, Any],
     model: str | None = None,
     *,
     counter: str | None = None,
@@ -76,7 +76,14 @@ def price_request(
 
     Raises TokengapError for a request, model or variant that cannot be priced.
     """
-    model = model or named_model(request.body)
+    if isinstance(request, Mapping):
+        request = ChatRequest("request", request)
+    if not isinstance(request, ChatRequest):
+        raise TokengapError(f"a request is a ChatRequest or its body, not {type(request).__name__}")
+    if not callable(usage):
+        raise TokengapError(f"usage makes a Usage of the number of input tokens, and is not {type(usage).__name__}")
+    check_names(model, provider, variant, counter)
+    model = named_model(request.body) if model is None else model
     price = given_price(price)
     ignored: tuple[str, ...] = ()
     if price is not None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
-from .cost import STANDARD, Bill, Quantity, exact_total, make_bill, quote
+from .cost import Bill, Quantity, exact_total, make_bill, quote
 from .price import Money, Price, PriceSource, given_price, money
-from .price_book import PriceBook
+from .price_book import STANDARD, PriceBook, check_names
 from .usage import check_count
 
 _WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
@@ -129,6 +129,15 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
     a model without a known price, and TokengapError as price_usage does.
     """
     check_count(input, "input")
+    check_names(model, provider, variant)
+    for name, value, kinds, form in (
+        ("output", output, (Range,), "Range(100, 300, 900)"),
+        ("calls", calls, (Range,), "Range(1000, 1000, 1000)"),
+        ("cached_share", cached_share, (int, Fraction), "Fraction(3, 5)"),
+        ("word_input", word_input, (int, Fraction, type(None)), "Fraction(4000, 3)"),
+    ):
+        if not isinstance(value, kinds):
+            raise TokengapError(f"{name} must be such as {form}, not {value!r:.40}")
     if not 0 <= cached_share <= 1:
         raise TokengapError(f"bad cached share {cached_share}: between 0 and 1 is needed")
     if word_input is not None and word_input < 0:

@@ -466,3 +466,30 @@ def test_a_list_and_a_cost_have_one_price(tmp_path: Path) -> None:
     (row,) = list_prices(own, parse_as_of(NOON).time, "gpt-4.1-mini", "openai")
     assert row.price.per_million == {"input": 2, "output": 8}
     assert total(price(own, "gpt-4.1-mini")) == 10
+
+
+def test_a_chain_of_multiples_has_an_end(tmp_path: Path) -> None:
+    entries = [f'[[prices]]\nmodel = "m{n}"\nmultiplier = "1.0"\nbase = "m{n + 1}"\n' for n in range(2000)]
+    own = book(tmp_path, "".join(entries) + '[[prices]]\nmodel = "m2000"\nin = "1 USD/1M"\nout = "1 USD/1M"\n')
+    assert total(price(own, "m1990")) == 2
+    with pytest.raises(TokengapError, match="more than 16 multiples"):
+        price(own, "m0")
+
+
+def test_multiples_of_multiples_stay_within_what_a_price_can_be(tmp_path: Path) -> None:
+    own = book(tmp_path, '[[prices]]\nmodel = "gpt-4o"\nmultiplier = "100"\n' * 3)
+    with pytest.raises(TokengapError, match="absurdly high"):
+        price(own, "gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ('model = "[m"\nin = "1 USD/1M"', "a bracket without its other"),
+        ('model = "m"\nin = "1 USD/1M"\nweb_searches = "10 USD/1M"', "web_searches are priced by the call"),
+        ('model = "m"\nin = "1 USD/1M"\nfoo = ' + "9" * 5000, "a whole number in it is too large"),
+    ],
+)
+def test_entries_that_cannot_be_meant(tmp_path: Path, entry: str, problem: str) -> None:
+    with pytest.raises(TokengapError, match=problem):
+        book(tmp_path, f"[[prices]]\n{entry}\n")
