@@ -95,7 +95,6 @@ class CostResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON: amounts are strings in full."""
-        rate = self.exchange_rate
         return {
             "status": self.status,
             "model": self.model,
@@ -111,8 +110,7 @@ class CostResult:
             "effective_date": self.source.effective_date,
             "source": self.source.to_dict(),
             "converted": self.converted.to_dict() if self.converted else None,
-            "exchange_rate": rate
-            and {"base": rate.base, "quote": rate.quote, "rate": plain(rate.rate), "date": rate.date.isoformat()},
+            "exchange_rate": self.exchange_rate.to_dict() if self.exchange_rate else None,
             "suggestions": list(self.suggestions),
             "warnings": list(self.warnings),
         }

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 
 from ..tokenizers.errors import TokengapError
-from .price import CONTEXT, Money
+from .price import CONTEXT, Money, plain
 
 _FORM = "'1 USD = 0.92 EUR @ 2026-11-28'"
 _RATE = re.compile(
@@ -30,6 +30,9 @@ class ExchangeRate:
         if money.currency != self.base:
             raise TokengapError(f"the exchange rate is from {self.base}, but the price is in {money.currency}")
         return Money(CONTEXT.multiply(money.amount, self.rate), self.quote)
+
+    def to_dict(self) -> dict[str, str]:
+        return {"base": self.base, "quote": self.quote, "rate": plain(self.rate), "date": self.date.isoformat()}
 
 
 def given_rate(rate: object) -> ExchangeRate | None:

@@ -16,7 +16,7 @@ from ..tokenizers.errors import TokengapError, UnknownNameError
 from . import price_table
 from .as_of import parse_as_of
 from .price import CONTEXT, Price, PriceSource, Tier, check_rate
-from .price_names import ALIASES, Found, canonical, clean, forms
+from .price_names import ALIASES, MAX_NAME, Found, canonical, clean, forms
 
 if TYPE_CHECKING:
     from .price_table import PriceTable
@@ -108,7 +108,23 @@ class PriceBook:
         Raises UnknownNameError, with the nearest names, for a model that no layer has; TokengapError
         for a variant that the layer which prices the model does not have.
         """
-        return self._price(_Asked(model, provider, as_of, variant), 0, ())
+        try:
+            return self._price(_Asked(model, provider, as_of, variant), 0, ())
+        except UnknownNameError as error:
+            raise self._suggest_own(model, error) from None
+
+    def _suggest_own(self, model: str, error: UnknownNameError) -> UnknownNameError:
+        """The error with the nearest names of the price files, if any is near."""
+        own = [glob for _, entry in self.entries for glob in entry.globs if not any(sign in glob for sign in "*?[")]
+        if not own:
+            return error
+        from difflib import get_close_matches
+
+        near = get_close_matches(model.strip().lower()[:MAX_NAME], own, n=3, cutoff=0.6)
+        if not near:
+            return error
+        message = f"unknown model {model[:MAX_NAME]!r}: did you mean {' or '.join(near)}, of a price file?"
+        return UnknownNameError(message, model, dict.fromkeys((*near, *error.suggestions)))
 
     def _price(self, asked: _Asked, first: int, used: tuple[int, ...]) -> Price:
         """The price by the entries from ``first`` on; ``used`` are the multiples it is the base of."""

@@ -71,11 +71,24 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
+_MEANT = {
+    **dict.fromkeys(
+        ("cached", "cached_in", "cached_input", "input_cached", "cache_hit", "cached_tokens"), "cache_read"
+    ),
+    "cache_creation": "cache_write",
+    "prompt": "in",
+    "completion": "out",
+}
+"""What others call a unit, where its spelling would point to another."""
+
+
 def nearest(key: str, known: Iterable[str]) -> str:
     """The advice for an unknown key."""
     from difflib import get_close_matches
 
     known = sorted(known)
+    if (meant := _MEANT.get(key.lower().replace("-", "_"))) in known:
+        return f"unknown key {key[:60]!r}; did you mean {meant!r}?"
     near = get_close_matches(key, known, n=1, cutoff=0.5)
     return f"unknown key {key[:60]!r}; " + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}")
 

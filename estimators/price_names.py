@@ -142,10 +142,29 @@ def unknown_model(providers: Iterable[Provider], model: str, name: str, where: s
         several = " or ".join(elsewhere[:5])
         message = f"unknown model {model[:MAX_NAME]!r}: who serves it is not told by its name; did you mean {several}?"
         return UnknownNameError(message, model, elsewhere[:5])
+    if where and (misplaced := _elsewhere(providers, model, name, where)):
+        return misplaced
     bare = [id for place, id in rows if place in _MAKERS or where]
     known = bare if bare and (where or "/" not in name) else [f"{place}/{id}" for place, id in rows]
     error = unknown_name("model", name, known, "no price is known for it; give one with --price '3 USD'")
     return UnknownNameError(str(error).replace(repr(name), repr(model[:MAX_NAME]), 1), model, error.suggestions)
+
+
+def _elsewhere(providers: Iterable[Provider], model: str, name: str, where: str) -> UnknownNameError | None:
+    """The error for a model that ``where`` does not have, but others do, or whose name tells another provider."""
+    prefix, slash, rest = name.partition("/")
+    ids = {entry.id for entry in providers}
+    told = canonical(prefix) if slash and canonical(prefix) in ids else None
+    name = rest if told else name
+    has = [f"{entry.id}/{name}" for entry in providers if any(info.id.lower() == name for info in entry.models)]
+    problem = f"unknown model {model[:MAX_NAME]!r} at provider {where!r}"
+    if told and told != where:
+        message = f"{problem}: its name says {told!r}; leave out the one or the other"
+    elif has:
+        message = f"{problem}: did you mean {' or '.join(has[:3])}? Give its provider, or none"
+    else:
+        return None
+    return UnknownNameError(message, model, has[:5])
 
 
 def _candidates(

@@ -38,13 +38,17 @@ class CostSum:
     """What several calls cost together; ``total`` is ``None`` unless all are priced, in one currency.
 
     ``status`` is that of all of them: the first of unknown_model, partial, unpriced that any has, else
-    priced, or free where all are.
+    priced, or free where all are. ``totals`` are what is known in each currency, and ``converted`` is
+    the total at the exchange rate of the calls.
     """
 
     status: str
     total: Money | None
     subtotal: Money | None
     currency: str | None
+    totals: tuple[Money, ...] = ()
+    converted: Money | None = None
+    exchange_rate: ExchangeRate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -52,6 +56,9 @@ class CostSum:
             "total": self.total.to_dict() if self.total else None,
             "subtotal": self.subtotal.to_dict() if self.subtotal else None,
             "currency": self.currency,
+            "totals": [total.to_dict() for total in self.totals],
+            "converted": self.converted.to_dict() if self.converted else None,
+            "exchange_rate": self.exchange_rate.to_dict() if self.exchange_rate else None,
         }
 
 
@@ -117,13 +124,18 @@ def add_costs(costs: Sequence[CostResult]) -> CostSum:
     worst = next((status for status in ("unknown_model", "partial", "unpriced") if status in statuses), None)
     if worst == "unpriced" and len(statuses) > 1:
         worst = "partial"
-    currencies = {cost.currency for cost in costs if cost.currency}
-    known = [cost.subtotal for cost in costs if cost.subtotal]
-    if len(currencies) != 1 or not known:
-        return CostSum(worst or "priced", None, None, None)
-    subtotal = sum(known[1:], known[0])
     status = worst or ("free" if statuses == {"free"} else "priced")
-    return CostSum(status, None if worst else subtotal, subtotal, subtotal.currency)
+    sums: dict[str, Money] = {}
+    for cost in costs:
+        if known := cost.subtotal:
+            sums[known.currency] = sums[known.currency] + known if known.currency in sums else known
+    totals, rate = tuple(sums.values()), next((cost.exchange_rate for cost in costs if cost.exchange_rate), None)
+    if len({cost.currency for cost in costs if cost.currency}) != 1 or not totals:
+        return CostSum(status, None, None, None, totals, None, rate)
+    total = None if worst else totals[0]
+    return CostSum(
+        status, total, totals[0], totals[0].currency, totals, rate.convert(total) if rate and total else None, rate
+    )
 
 
 def _without_input(usage: Callable[[int], Usage]) -> Usage:

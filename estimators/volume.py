@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
 from .cost import Bill, Quantity, exact_total, make_bill, quote
+from .currency import ExchangeRate, given_rate
 from .price import Money, Price, PriceSource, given_price, money
 from .price_book import STANDARD, PriceBook, check_names
 from .usage import check_count
@@ -67,6 +69,7 @@ class VolumeEstimate:
     gap: MoneyRange | None
     source: PriceSource
     warnings: tuple[str, ...]
+    converted: MoneyRange | None = None
     per: str = "month"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +81,7 @@ class VolumeEstimate:
             "output": _numbers(self.output),
             "cached_share": str(self.cached_share),
             "cost": self.cost.to_dict(),
+            "converted": self.converted.to_dict() if self.converted else None,
             "word_input": None if self.word_input is None else str(self.word_input),
             "words": self.words.to_dict() if self.words else None,
             "gap": self.gap.to_dict() if self.gap else None,
@@ -120,6 +124,7 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
     as_of: str | date | None = None,
     price: Price | str | None = None,
     book: PriceBook | None = None,
+    exchange_rate: ExchangeRate | str | None = None,
 ) -> VolumeEstimate:
     """What ``calls`` a month cost that send ``input`` tokens each, ``cached_share`` of them read from the cache.
 
@@ -142,7 +147,7 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
         raise TokengapError(f"bad cached share {cached_share}: between 0 and 1 is needed")
     if word_input is not None and word_input < 0:
         raise TokengapError(f"bad word-based input {word_input}: it cannot be negative")
-    price = given_price(price)
+    price, exchange_rate = given_price(price), given_rate(exchange_rate)
     if price is None:
         if model is None:
             raise TokengapError("a model is needed, or a price, such as --model gpt-4o or --price '3 USD'")
@@ -173,6 +178,7 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
         None if gap is None else _range(gap, price.currency),
         price.source,
         tuple(dict.fromkeys(warnings)),
+        _converted(cost, price.currency, exchange_rate),
     )
 
 
@@ -181,6 +187,13 @@ def _totals(bill: Callable[[int], Bill], output: Range, calls: Range) -> list[Fr
     ends = ((output.min, calls.min), (output.typical, calls.typical), (output.max, calls.max))
     totals = [(exact_total(bill(answer)), times) for answer, times in ends]
     return [None if total is None else total * times for total, times in totals]
+
+
+def _converted(totals: list[Fraction | None], currency: str, rate: ExchangeRate | None) -> MoneyRange | None:
+    if rate is None or all(total is None for total in totals):
+        return None
+    rate.convert(Money(Decimal(0), currency))  # refuses another currency's rate
+    return _range([None if total is None else total * Fraction(rate.rate) for total in totals], rate.quote)
 
 
 def _less(cost: Fraction | None, words: Fraction | None) -> Fraction | None:

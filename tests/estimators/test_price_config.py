@@ -486,6 +486,7 @@ def test_multiples_of_multiples_stay_within_what_a_price_can_be(tmp_path: Path) 
     ("entry", "problem"),
     [
         ('model = "[m"\nin = "1 USD/1M"', "a bracket without its other"),
+        ('model = "m"\ncached_input = "1 USD/1M"', "did you mean 'cache_read'"),
         ('model = "m"\nin = "1 USD/1M"\nweb_searches = "10 USD/1M"', "web_searches are priced by the call"),
         ('model = "m"\nin = "1 USD/1M"\nfoo = ' + "9" * 5000, "a whole number in it is too large"),
     ],
