@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .contract import report_json
     from .cost import CostResult, price_report, price_usage
     from .counting import ChatRequest, Report, Row, Text, Total, count
+    from .currency import ExchangeRate, parse_exchange_rate
     from .cutting import Cut, count_until, cut, cut_answer
     from .fitting import Fitting, fit_input
     from .gap import Gap, Part, Volume
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .request_count import RequestCount, count_request
     from .splitting import Chunk, split
     from .usage import Usage
-    from .volume import monthly_cost
+    from .volume import Range, monthly_cost
 
 __all__ = [
     "Budget",
@@ -37,6 +38,7 @@ __all__ = [
     "Configuration",
     "CostResult",
     "Cut",
+    "ExchangeRate",
     "Fit",
     "Fitting",
     "Gap",
@@ -45,6 +47,7 @@ __all__ = [
     "Part",
     "Price",
     "PriceBook",
+    "Range",
     "Report",
     "RequestCost",
     "RequestCount",
@@ -69,6 +72,7 @@ __all__ = [
     "load_book",
     "model_price",
     "monthly_cost",
+    "parse_exchange_rate",
     "parse_price",
     "price_report",
     "price_request",
@@ -87,6 +91,7 @@ _MODULES = {
     ".contract": ("report_json",),
     ".cost": ("CostResult", "price_report", "price_usage"),
     ".counting": ("ChatRequest", "Report", "Row", "Text", "Total", "count"),
+    ".currency": ("ExchangeRate", "parse_exchange_rate"),
     ".cutting": ("Cut", "count_until", "cut", "cut_answer"),
     ".fitting": ("Fitting", "fit_input"),
     ".gap": ("Gap", "Part", "Volume"),
@@ -97,7 +102,7 @@ _MODULES = {
     ".request_count": ("RequestCount", "count_request"),
     ".splitting": ("Chunk", "split"),
     ".usage": ("Usage",),
-    ".volume": ("monthly_cost",),
+    ".volume": ("Range", "monthly_cost"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -11,14 +11,17 @@ from typing import Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from .as_of import AsOf, parse_as_of
-from .currency import ExchangeRate
-from .price import CONTEXT, EVENTS_PER_PRICE, TOKENS_PER_PRICE, Money, Price, PriceSource, amount_of, plain
-from .price_book import PriceBook, default_book
-from .reported_usage import read_usage
+from .currency import ExchangeRate, given_rate
+from .price import CONTEXT, EVENTS_PER_PRICE, TOKENS_PER_PRICE, Money, Price, PriceSource, amount_of, given_price, plain
+from .price_book import STANDARD, PriceBook, check_names, given_book
+from .reported_usage import ReportedUsage, read_usage
 from .usage import MODALITIES, Usage
 
 VARIANTS = ("batch", "flex", "priority", "fast")
 """Ways to be served at another price; one at most."""
+
+ONE_PRICE = "one price whatever the length"
+"""The rule of a price that has neither tiers by length nor hours."""
 
 BARE_DATE = "bare_date: this price depends on the time of day; 00:00 UTC was taken"
 
@@ -92,7 +95,6 @@ class CostResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON: amounts are strings in full."""
-        rate = self.exchange_rate
         return {
             "status": self.status,
             "model": self.model,
@@ -108,8 +110,7 @@ class CostResult:
             "effective_date": self.source.effective_date,
             "source": self.source.to_dict(),
             "converted": self.converted.to_dict() if self.converted else None,
-            "exchange_rate": rate
-            and {"base": rate.base, "quote": rate.quote, "rate": plain(rate.rate), "date": rate.date.isoformat()},
+            "exchange_rate": self.exchange_rate.to_dict() if self.exchange_rate else None,
             "suggestions": list(self.suggestions),
             "warnings": list(self.warnings),
         }
@@ -122,11 +123,13 @@ def price_usage(
     provider: str | None = None,
     variant: str | None = None,
     as_of: str | date | None = None,
-    price: Price | None = None,
+    price: Price | str | None = None,
     book: PriceBook | None = None,
-    exchange_rate: ExchangeRate | None = None,
+    exchange_rate: ExchangeRate | str | None = None,
 ) -> CostResult:
     """What ``usage`` costs with ``model`` at a time (default: now), by ``price`` or else by ``book``.
+
+    ``price`` and ``exchange_rate`` may be given as text, such as '3 USD' and '1 USD = 0.92 EUR @ 2026-11-28'.
 
     >>> price_usage(Usage(input=1000, output=100), "gpt-4o", as_of="2026-11-30T12:00:00Z").total
     Money(amount=Decimal('0.0035'), currency='USD')
@@ -136,19 +139,18 @@ def price_usage(
     """
     if not isinstance(usage, Usage):
         raise TokengapError(f"a Usage is needed, not {type(usage).__name__}: price_report takes a provider's object")
-    if not isinstance(model, str | None) or not isinstance(provider, str | None):
-        raise TokengapError(f"the names of a model and its provider are str, not {model!r:.40} and {provider!r:.40}")
-    time = parse_as_of(as_of)
+    check_names(model, provider, variant)
+    time, variant = parse_as_of(as_of), None if variant == STANDARD else variant
+    price, exchange_rate, book = given_price(price), given_rate(exchange_rate), given_book(book)
     warnings = list(time.warnings)
     if price is None:
         if model is None:
             raise TokengapError("a model is needed, or a price, such as --model gpt-4o or --price '3 USD'")
-        book = book or default_book()
         try:
             price = quote(model, time, provider=provider, variant=variant, book=book)
         except UnknownNameError as error:
             return _unknown(usage, model, time, book, error)
-    elif variant:
+    elif variant is not None:
         raise TokengapError(f"a price given with the call is the price: leave out the variant {variant!r}")
     bill = make_bill(price, usage.counts())
     return CostResult(
@@ -179,31 +181,50 @@ def price_report(
     provider: str | None = None,
     variant: str | None = None,
     as_of: str | date | None = None,
-    price: Price | None = None,
+    price: Price | str | None = None,
     book: PriceBook | None = None,
-    exchange_rate: ExchangeRate | None = None,
+    exchange_rate: ExchangeRate | str | None = None,
 ) -> CostResult:
     """What a provider's usage object, or the response that has one, costs; options as for price_usage.
 
-    Model and service tier are those the report names, unless given.
+    Model and service tier are those the report names, unless given; STANDARD is the standard price in any case.
     """
+    check_names(model, provider, variant)
     read = read_usage(report, format, provider)
-    if variant and read.variant and variant != read.variant:
-        raise TokengapError(f"the usage says {read.variant!r}, which contradicts the variant {variant!r}")
+    price, book = given_price(price), given_book(book)
     warnings = list(read.warnings)
-    if model and read.model and price is None and not (book or default_book()).same_model(model, read.model):
+    if variant is None and price is None:
+        variant = _known(read)
+    elif read.variant and variant in (None, STANDARD):
+        warnings.append(
+            f"tier_not_priced: the report's {read.served.tier!r} was not priced, but what was given with the call"
+        )
+    elif variant is not None and (variant in read.served.excluded or read.variant not in (None, variant)):
+        raise TokengapError(
+            f"{read.served.path}: the usage says {read.served.tier!r}, which contradicts the variant {variant!r}"
+        )
+    if model and read.model and price is None and not book.same_model(model, read.model):
         warnings.append(f"model_differs: the report is of {read.model[:100]!r}, and was priced as {model[:100]!r}")
     result = price_usage(
         read.usage,
         model or read.model,
         provider=provider,
-        variant=(variant or read.variant) if price is None else variant,
+        variant=variant,
         as_of=as_of,
         price=price,
         book=book,
         exchange_rate=exchange_rate,
     )
     return replace(result, warnings=(*warnings, *result.warnings))
+
+
+def _known(read: ReportedUsage) -> str | None:
+    """The variant that a report names; TokengapError for a tier whose price is not known."""
+    if read.variant is not None and read.variant not in VARIANTS:
+        raise TokengapError(
+            f"{read.served.path}: no price is known for {read.served.tier!r:.42}; say the variant that is billed"
+        )
+    return read.variant
 
 
 def quote(
@@ -218,9 +239,11 @@ def quote(
 
     A bare date is warned of where the price depends on the time of day.
     """
+    variant = None if variant == STANDARD else variant
     if variant is not None and variant not in VARIANTS:
-        raise TokengapError(f"unknown variant {str(variant)[:40]!r}: it is one of {', '.join(VARIANTS)}, one at most")
-    time, book = as_of or parse_as_of(None), book or default_book()
+        known = ", ".join((*VARIANTS, STANDARD))
+        raise TokengapError(f"unknown variant {str(variant)[:40]!r}: it is one of {known}, one at most")
+    time, book = as_of or parse_as_of(None), given_book(book)
     price = book.price(model, time.time, provider=provider, variant=variant)
     if time.bare and book.varies_within_day(model, provider):
         return replace(price, warnings=(BARE_DATE, *price.warnings))
@@ -250,6 +273,14 @@ def make_bill(price: Price, counts: Mapping[str, Quantity | None], requests: int
     if fee := price.per_thousand.get("requests"):
         lines.append(_line("requests", requests, fee, EVENTS_PER_PRICE))
     return _sum(price, lines, tier.above if tier else None, counts.get("input") or 0, warnings)
+
+
+def exact_total(bill: Bill) -> Fraction | None:
+    """The total of a bill as an exact number of its currency's units; ``None`` where it is not known."""
+    if bill.total is None:
+        return None
+    rates = [(line.quantity, line.rate, line.per) for line in bill.lines if line.rate is not None]
+    return sum((Fraction(quantity) * Fraction(rate) / per for quantity, rate, per in rates), Fraction(0))
 
 
 def _line(unit: str, quantity: Quantity, rate: Decimal | None, per: int) -> CostLine:
@@ -285,10 +316,12 @@ def _status(price: Price, lines: list[CostLine], missing: int, amount: Decimal) 
 
 def _rule(price: Price, above: int | None, input: Quantity) -> str:
     if above is not None:
-        return f"input of {input} tokens is above {above}: that tier's prices hold for the whole request"
-    if price.tiers:
-        return f"input of {input} tokens is not above {price.tiers[0].above}: the base prices hold"
-    return "one price whatever the length"
+        rule = f"input of {input} tokens is above {above}: that tier's prices hold for the whole request"
+    elif price.tiers:
+        rule = f"input of {input} tokens is not above {price.tiers[0].above}: the base prices hold"
+    else:
+        rule = ONE_PRICE
+    return f"{price.rule}; {rule}" if price.rule else rule
 
 
 def _split(counts: Mapping[str, Quantity | None], rates: Mapping[str, Decimal]) -> Iterator[tuple[str, Quantity]]:

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 
 from ..tokenizers.errors import TokengapError
-from .price import CONTEXT, Money
+from .price import CONTEXT, Money, plain
 
 _FORM = "'1 USD = 0.92 EUR @ 2026-11-28'"
 _RATE = re.compile(
@@ -31,6 +31,18 @@ class ExchangeRate:
             raise TokengapError(f"the exchange rate is from {self.base}, but the price is in {money.currency}")
         return Money(CONTEXT.multiply(money.amount, self.rate), self.quote)
 
+    def to_dict(self) -> dict[str, str]:
+        return {"base": self.base, "quote": self.quote, "rate": plain(self.rate), "date": self.date.isoformat()}
+
+
+def given_rate(rate: object) -> ExchangeRate | None:
+    """An exchange rate given with a call: an ExchangeRate, or its text as parse_exchange_rate reads it."""
+    if isinstance(rate, str):
+        return parse_exchange_rate(rate)
+    if rate is None or isinstance(rate, ExchangeRate):
+        return rate
+    raise TokengapError(f"an exchange rate must be a str such as {_FORM} or an ExchangeRate, not {type(rate).__name__}")
+
 
 def parse_exchange_rate(text: str) -> ExchangeRate:
     """Read a rate with its date.
@@ -38,6 +50,8 @@ def parse_exchange_rate(text: str) -> ExchangeRate:
     >>> parse_exchange_rate("1 USD = 0.92 EUR @ 2026-11-28").quote
     'EUR'
     """
+    if not isinstance(text, str):
+        raise TokengapError(f"an exchange rate is a str such as {_FORM}, not {type(text).__name__}")
     match = _RATE.fullmatch(text.strip())
     if match is None:
         raise TokengapError(f"bad exchange rate {text[:60]!r}: a rate and its date are needed, such as {_FORM}")

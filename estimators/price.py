@@ -131,7 +131,7 @@ class Price:
     A unit that is absent has no known price; it never costs 0. ``tiers`` are the prices of a whole
     request whose input is longer than ``Tier.above`` tokens, lowest first. ``per_thousand`` prices
     what is counted in calls (EVENT_UNITS). ``notes`` says, by unit, what to know where it is used;
-    ``warnings`` hold whatever is used.
+    ``warnings`` hold whatever is used. ``rule`` says which of several prices by the time of day this is.
     """
 
     currency: str
@@ -142,6 +142,7 @@ class Price:
     variant: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    rule: str | None = None
 
     def tier(self, input_tokens: int | Fraction) -> Tier | None:
         """The tier of a request with this much input, cache included; ``None`` for the base prices.
@@ -203,6 +204,8 @@ def parse_price(text: str) -> Price:
     are per thousand. ``/1M`` may follow the currency. Raises TokengapError for a price that is
     negative, not finite, absurdly high, or has no currency.
     """
+    if not isinstance(text, str):
+        raise TokengapError(f"a price is a str, {_FORM}, not {type(text).__name__}")
     amounts, _, currency = text.strip().removesuffix("/1M").rpartition(" ")
     if not amounts or not re.fullmatch(r"[A-Za-z]{3}", currency):
         raise TokengapError(f"bad price {text[:80]!r}: an amount per million tokens and a currency are needed, {_FORM}")
@@ -227,6 +230,15 @@ def parse_price(text: str) -> Price:
         PriceSource("given"),
         per_thousand={unit: rate for unit, rate in rates.items() if unit in EVENT_UNITS},
     )
+
+
+def given_price(price: object) -> Price | None:
+    """A price given with a call: a Price, or its text as parse_price reads it."""
+    if isinstance(price, str):
+        return parse_price(price)
+    if price is None or isinstance(price, Price):
+        return price
+    raise TokengapError(f"a price must be a str such as '3 EUR' or a Price, not {type(price).__name__}")
 
 
 def read_rate(text: str, currency: str, where: str) -> Decimal:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from re import Pattern
 from typing import TYPE_CHECKING
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from . import price_table
-from .price import CONTEXT, Price, PriceSource, Tier
-from .price_names import ALIASES, canonical, clean
+from .as_of import parse_as_of
+from .price import CONTEXT, Price, PriceSource, Tier, check_rate
+from .price_names import ALIASES, MAX_NAME, Found, canonical, clean, forms
 
 if TYPE_CHECKING:
     from .price_table import PriceTable
+
+
+MOST_MULTIPLES = 16
+"""Most multipliers on one another: a region's uplift on a discount on a base price are three."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,12 @@ class PriceBook:
     layers: tuple[Layer, ...] = ()
     public: PriceTable | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.layers, tuple) or not all(isinstance(layer, Layer) for layer in self.layers):
+            raise TokengapError("a PriceBook is made of Layers, in a tuple; load_book reads them from files")
+        if not isinstance(self.public, price_table.PriceTable | None):
+            raise TokengapError("a PriceBook's public table is a PriceTable, as load_book(price_data=FILE) reads one")
+
     @cached_property
     def table(self) -> PriceTable:
         return self.public or price_table.bundled()
@@ -96,7 +108,23 @@ class PriceBook:
         Raises UnknownNameError, with the nearest names, for a model that no layer has; TokengapError
         for a variant that the layer which prices the model does not have.
         """
-        return self._price(_Asked(model, provider, as_of, variant), 0, ())
+        try:
+            return self._price(_Asked(model, provider, as_of, variant), 0, ())
+        except UnknownNameError as error:
+            raise self._suggest_own(model, error) from None
+
+    def _suggest_own(self, model: str, error: UnknownNameError) -> UnknownNameError:
+        """The error with the nearest names of the price files, if any is near."""
+        own = [glob for _, entry in self.entries for glob in entry.globs if not any(sign in glob for sign in "*?[")]
+        if not own:
+            return error
+        from difflib import get_close_matches
+
+        near = get_close_matches(model.strip().lower()[:MAX_NAME], own, n=3, cutoff=0.6)
+        if not near:
+            return error
+        message = f"unknown model {model[:MAX_NAME]!r}: did you mean {' or '.join(near)}, of a price file?"
+        return UnknownNameError(message, model, dict.fromkeys((*near, *error.suggestions)))
 
     def _price(self, asked: _Asked, first: int, used: tuple[int, ...]) -> Price:
         """The price by the entries from ``first`` on; ``used`` are the multiples it is the base of."""
@@ -109,8 +137,10 @@ class PriceBook:
             if entry.multiplier is not None and entry.variant in (None, asked.variant):
                 if index in used:
                     raise TokengapError(f"{entry.where}: these prices are multiples of each other in a circle")
+                if len(used) >= MOST_MULTIPLES:
+                    raise TokengapError(f"{entry.where}: a multiple of more than {MOST_MULTIPLES} multiples")
                 base = self._base(asked, entry, index, used)
-                return _multiple(base, entry.multiplier, _source(layer, entry, asked, base.source))
+                return _multiple(base, entry, entry.multiplier, _source(layer, entry, asked, base.source))
             if entry.price is not None and entry.variant == asked.variant:
                 return replace(entry.price, source=_source(layer, entry, asked), variant=asked.variant)
             if entry.variant is None and passed is None:
@@ -136,15 +166,17 @@ class PriceBook:
         model, provider = asked.model, asked.provider
         name = clean(model)
         prefix, slash, rest = name.partition("/")
-        names = {name: None} | ({rest: None} if slash else {})
+        names = [name, *([rest] if slash else [])]
         providers = {canonical(provider)} if provider else {canonical(prefix)} if slash else set()
+        if providers:
+            names.append(f"{next(iter(providers))}/{rest if slash and not provider else name}")
         try:
             found = price_table.find(self.table, model, provider)
         except UnknownNameError:
-            return tuple(names), frozenset(providers)
+            return _forms(names), frozenset(providers)
         if provider and slash and canonical(prefix) != canonical(provider):
-            names.pop(rest)
-        return (*names, found.model.lower()), frozenset({found.provider})
+            names.remove(rest)
+        return _forms((*names, *public_names(found))), frozenset({found.provider})
 
     def same_model(self, one: str, other: str) -> bool:
         """Whether two names are of one model: the same row of the table, or but for a provider the same name."""
@@ -164,7 +196,19 @@ class PriceBook:
             return False
 
 
+STANDARD = "standard"
+"""The variant that says: at the standard price, whatever a request or a report names."""
+
 _DEFAULT = PriceBook()
+
+
+def _forms(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(form for name in names for form in forms(name)))
+
+
+def public_names(found: Found) -> tuple[str, ...]:
+    """The names that a price file may know a row of the public table by."""
+    return _forms((found.model.lower(), f"{found.provider}/{found.model}".lower()))
 
 
 def default_book() -> PriceBook:
@@ -172,8 +216,19 @@ def default_book() -> PriceBook:
     return _DEFAULT
 
 
+def given_book(book: object) -> PriceBook:
+    """The book given with a call, or the default one."""
+    if book is None:
+        return _DEFAULT
+    if isinstance(book, PriceBook):
+        return book
+    raise TokengapError(f"a book must be a PriceBook, as load_book gives one, not {type(book).__name__}")
+
+
 def load_book(
-    project: Path | None = None, organisation: Path | None = None, price_data: Path | None = None
+    project: str | PathLike[str] | None = None,
+    organisation: str | PathLike[str] | None = None,
+    price_data: str | PathLike[str] | None = None,
 ) -> PriceBook:
     """Read a book from files: a project's configuration, an organisation's prices, newer public prices.
 
@@ -184,15 +239,21 @@ def load_book(
     from .price_data import read_price_data
 
     layers = []
-    if project:
-        own, named = read_project(project)
+    if project is not None:
+        own, named = read_project(_path(project))
         layers += [own] if own else []
-        organisation = organisation or named
-    if organisation:
-        layers.append(read_prices(organisation))
-    book = PriceBook(tuple(layers), read_price_data(price_data) if price_data else None)
+        organisation = named if organisation is None else organisation
+    if organisation is not None:
+        layers.append(read_prices(_path(organisation)))
+    book = PriceBook(tuple(layers), None if price_data is None else read_price_data(_path(price_data)))
     _check_providers(book)
     return book
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, str | PathLike) or not str(path):
+        raise TokengapError(f"the path of a file is needed, not {path!r:.40}")
+    return Path(path)
 
 
 def _check_providers(book: PriceBook) -> None:
@@ -210,20 +271,27 @@ def _check_providers(book: PriceBook) -> None:
 
 def model_price(
     model: str,
-    as_of: datetime | None = None,
+    as_of: str | date | None = None,
     *,
     provider: str | None = None,
     variant: str | None = None,
     book: PriceBook | None = None,
 ) -> Price:
-    """The price of a model at a time (default: now; without an offset: UTC).
+    """The price of a model at a time (default: now; a date is 00:00 UTC, and so is what has no offset UTC).
 
     A unit the table has no price for is absent from the result: unknown is never 0. Raises
     UnknownNameError, with the nearest names, for a model the table does not have.
     """
-    time = as_of or datetime.now(UTC)
-    time = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return (book or _DEFAULT).price(model, time, provider=provider, variant=variant)
+    check_names(model, provider, variant)
+    time = parse_as_of(as_of).time
+    return given_book(book).price(model, time, provider=provider, variant=None if variant == STANDARD else variant)
+
+
+def check_names(*names: object) -> None:
+    """Refuse the name of a model, provider or variant that is no text."""
+    for name in names:
+        if name is not None and not isinstance(name, str):
+            raise TokengapError(f"the names of models, providers and variants are str, not {name!r:.40}")
 
 
 def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | None = None) -> PriceSource:
@@ -242,9 +310,13 @@ def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | N
     )
 
 
-def _multiple(base: Price, multiplier: Decimal, source: PriceSource) -> Price:
+def _multiple(base: Price, entry: Entry, multiplier: Decimal, source: PriceSource) -> Price:
     def scale(rates: Mapping[str, Decimal]) -> dict[str, Decimal]:
-        return {unit: CONTEXT.multiply(rate, multiplier) for unit, rate in rates.items()}
+        scaled = {unit: CONTEXT.multiply(rate, multiplier) for unit, rate in rates.items()}
+        for unit, rate in scaled.items():
+            if rate > rates[unit]:  # what is absurd is so after a multiplier too
+                check_rate(rate, base.currency, f"{entry.where}.multiplier: price of {unit}")
+        return scaled
 
     return replace(
         base,

@@ -20,7 +20,7 @@ from .as_of import parse_as_of
 from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
 from .price_book import Entry, Layer
 from .price_data import nearest, read_bytes
-from .price_names import canonical
+from .price_names import canonical, forms
 from .toml_origin import Origin, Steps, parse_toml
 
 PROJECT_FILES = ("tokengap.toml", "pyproject.toml")
@@ -164,7 +164,7 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
     return Entry(
         f"{place.origin.name} {place.path}",
         globs,
-        tuple(re.compile(translate(glob)) for glob in globs),
+        tuple(map(_pattern, globs)),
         canonical(provider) if provider else None,
         start,
         end,
@@ -179,7 +179,17 @@ def _globs(place: _Place, value: Any) -> tuple[str, ...]:
     globs = value if isinstance(value, list) else [value]
     if not globs or not all(isinstance(glob, str) and glob.strip() for glob in globs):
         raise place.error("the name of a model is needed, or a pattern such as 'gpt-4o-2024-*', or a list of them")
+    for glob in globs:
+        if glob.count("[") != glob.count("]"):
+            raise place.error(f"{glob[:60]!r} has a bracket without its other: a set is written as '[ab]'")
     return tuple(glob.strip().lower() for glob in globs)
+
+
+def _pattern(glob: str) -> re.Pattern[str]:
+    """A glob, in any form of its date and of its provider's name."""
+    prefix, slash, rest = glob.partition("/")
+    named = (glob, f"{canonical(prefix)}/{rest}") if slash else (glob,)
+    return re.compile("|".join(dict.fromkeys(translate(form) for name in named for form in forms(name))))
 
 
 def _time(place: _Place, value: Any) -> datetime | None:
@@ -264,6 +274,8 @@ def _rate(place: _Place, unit: str, text: str, currencies: set[str]) -> Decimal:
         raise place.error(f"{text[:60]!r} is not a non-negative price with a unit: {_RATE_FORM}, or per 1K, or per 1")
     if match["currency"]:
         currencies.add(match["currency"].upper())
+    if unit in EVENT_UNITS and match["per"] == "1M":
+        raise place.error(f'{text[:60]!r}: {unit} are priced by the call: per 1K or per 1, such as "10 USD/1K"')
     per = 1_000_000 if unit in TOKEN_UNITS else 1_000
     rate = CONTEXT.divide(CONTEXT.multiply(Decimal(match["amount"]), Decimal(per)), Decimal(_PER[match["per"]]))
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from decimal import Decimal
@@ -12,9 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..tokenizers.errors import TokengapError
 from .price import check_rate
+from .usage import MAX_TOKENS
 
 if TYPE_CHECKING:
     from .price_table import PriceTable
+
+MAX_DIGITS = 30
+"""Most significant digits of a price: what is billed is summed with twice as many."""
 
 MAX_BYTES = 64 * 2**20
 """Largest file read; the published one has under 1 MB."""
@@ -31,10 +37,21 @@ def read_price_data(path: Path) -> PriceTable:
     from .price_table import PriceTable
 
     data = read_bytes(path)
+    if data.startswith(BOM_UTF8):
+        raise TokengapError(f"{path}: begins with a byte order mark (U+FEFF), which JSON has not")
     try:
-        raw = json.loads(data, parse_float=Decimal, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        raw = json.loads(data.decode(), parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        json.dumps(raw, ensure_ascii=False, default=str).encode()
+    except RecursionError:
+        raise TokengapError(f"{path}: not JSON that is read: nested too deeply") from None
+    except UnicodeEncodeError:
+        raise TokengapError(f"{path}: half of a surrogate pair stands in a string of it, which is no text") from None
+    except UnicodeDecodeError:
+        raise TokengapError(f"{path}: not JSON: not UTF-8") from None
+    except json.JSONDecodeError as error:
         raise TokengapError(f"{path}: not JSON: {error}") from None
+    except ValueError as error:
+        raise TokengapError(f"{path}: {error if isinstance(error, TokengapError) else _TOO_LARGE}") from None
     if not isinstance(raw, list):
         raise TokengapError(f"{path}: a list of providers is needed, as in genai-prices' data format v2")
     for where, problem in _problems(raw):
@@ -54,17 +71,41 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
+_MEANT = {
+    **dict.fromkeys(
+        ("cached", "cached_in", "cached_input", "input_cached", "cache_hit", "cached_tokens"), "cache_read"
+    ),
+    "cache_creation": "cache_write",
+    "prompt": "in",
+    "completion": "out",
+}
+"""What others call a unit, where its spelling would point to another."""
+
+
 def nearest(key: str, known: Iterable[str]) -> str:
     """The advice for an unknown key."""
     from difflib import get_close_matches
 
     known = sorted(known)
+    if (meant := _MEANT.get(key.lower().replace("-", "_"))) in known:
+        return f"unknown key {key[:60]!r}; did you mean {meant!r}?"
     near = get_close_matches(key, known, n=1, cutoff=0.5)
     return f"unknown key {key[:60]!r}; " + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}")
 
 
+_TOO_LARGE = "a whole number in it is too large"  # Python's own limit, of 4,300 digits
+
+
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
+    raise TokengapError(f"not JSON: {name} is not a number")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise TokengapError(f"the key {twice[:60]!r} is there twice in one object")
+    return found
 
 
 def _providers(raw: list[Any], path: Path) -> list[Any]:
@@ -159,6 +200,12 @@ def _rate_problems(where: str, prices: Any) -> Iterator[tuple[str, str]]:
         tiers = price.get("tiers")
         for index, tier in enumerate(tiers if isinstance(tiers, list) else []):
             if isinstance(tier, dict):
+                start = tier.get("start")
+                if isinstance(start, int) and not 0 <= start <= MAX_TOKENS:
+                    yield (
+                        f"{inside}.tiers[{index}].start",
+                        f"{start!r:.40} is no number of tokens that a tier begins at",
+                    )
                 yield from _unknown(f"{inside}.tiers[{index}]", tier, {"start", "price"})
                 yield from _rate_problem(f"{inside}.tiers[{index}].price", tier.get("price"))
 
@@ -166,6 +213,9 @@ def _rate_problems(where: str, prices: Any) -> Iterator[tuple[str, str]]:
 def _rate_problem(where: str, rate: Any) -> Iterator[tuple[str, str]]:
     if isinstance(rate, bool) or not isinstance(rate, int | Decimal):
         yield where, f"{rate!r:.40} is not a number"
+        return
+    if isinstance(rate, Decimal) and len(rate.as_tuple().digits) > MAX_DIGITS:
+        yield where, f"a price of {len(rate.as_tuple().digits)} digits is more than any price has"
         return
     try:
         # What is billed by the hour or by the call has the same bounds: no such price comes near them.

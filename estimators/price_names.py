@@ -67,13 +67,17 @@ _BEDROCK = re.compile(
     r"(?:(?:us|eu|apac|au|jp|ca|global|us-gov|regional)\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.[a-z]"
 )
 _REGION = re.compile(r"(?:us|eu|global|[a-z]{2}(?:-gov)?-[a-z]+-[0-9])/")
-_DATE_OR_VERSION = re.compile(
-    r"(?:[-@:._](?:20\d{2}-?\d{2}-?\d{2}|\d{2}-\d{2,4}|\d{3,4}|v\d+(?::\d+)?|0|latest|preview|exp|experimental|beta|stable))*",
-    re.ASCII,
+_DAY, _MONTH, _YEAR = r"(?:0[1-9]|[12]\d|3[01])", r"(?:0[1-9]|1[0-2])", r"20\d{2}"
+_DATE = (
+    rf"{_YEAR}-{_MONTH}-{_DAY}|{_YEAR}{_MONTH}{_DAY}"
+    rf"|{_MONTH}-(?:{_DAY}|{_YEAR})"  # Gemini's previews
+    rf"|{_MONTH}{_DAY}|2\d{_MONTH}|00\d"  # OpenAI's and Mistral's dates, Gemini's versions
 )
+_VERSION = r"v[12](?::[0-2])?|0|latest|preview|exp|experimental|beta|stable"  # the first are Bedrock's
+_DATE_OR_VERSION = re.compile(rf"(?:[-@:._](?:{_DATE}|{_VERSION}))*", re.ASCII)
+_DATED_END = re.compile(rf"[-@](?:{_DATE})(?::.*)?\Z", re.ASCII)
 _BEFORE = re.compile(r"(?:(?:us|eu|apac|au|jp|ca|global|us-gov)\.)?(?:[a-z0-9-]+[./])?", re.ASCII)
-_OPEN_DATE = re.compile(r"-(?:20\d\d)?-?\Z", re.ASCII)
-_REST_OF_DATE = re.compile(r"[\d-]+(?::.*)?", re.ASCII)
+_OPEN_DATE = re.compile(r"(?:[-@](?:20\d\d-?)?)?", re.ASCII)
 _COMPACT_DATE = re.compile(r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=[-:]|\Z)", re.ASCII)
 
 
@@ -138,10 +142,29 @@ def unknown_model(providers: Iterable[Provider], model: str, name: str, where: s
         several = " or ".join(elsewhere[:5])
         message = f"unknown model {model[:MAX_NAME]!r}: who serves it is not told by its name; did you mean {several}?"
         return UnknownNameError(message, model, elsewhere[:5])
+    if where and (misplaced := _elsewhere(providers, model, name, where)):
+        return misplaced
     bare = [id for place, id in rows if place in _MAKERS or where]
     known = bare if bare and (where or "/" not in name) else [f"{place}/{id}" for place, id in rows]
     error = unknown_name("model", name, known, "no price is known for it; give one with --price '3 USD'")
     return UnknownNameError(str(error).replace(repr(name), repr(model[:MAX_NAME]), 1), model, error.suggestions)
+
+
+def _elsewhere(providers: Iterable[Provider], model: str, name: str, where: str) -> UnknownNameError | None:
+    """The error for a model that ``where`` does not have, but others do, or whose name tells another provider."""
+    prefix, slash, rest = name.partition("/")
+    ids = {entry.id for entry in providers}
+    told = canonical(prefix) if slash and canonical(prefix) in ids else None
+    name = rest if told else name
+    has = [f"{entry.id}/{name}" for entry in providers if any(info.id.lower() == name for info in entry.models)]
+    problem = f"unknown model {model[:MAX_NAME]!r} at provider {where!r}"
+    if told and told != where:
+        message = f"{problem}: its name says {told!r}; leave out the one or the other"
+    elif has:
+        message = f"{problem}: did you mean {' or '.join(has[:3])}? Give its provider, or none"
+    else:
+        return None
+    return UnknownNameError(message, model, has[:5])
 
 
 def _candidates(
@@ -173,7 +196,7 @@ def _candidates(
 
 
 def _at(providers: Sequence[Provider], place: Provider, name: str) -> Found | None:
-    for form in dict.fromkeys((name, _dashed(name))):
+    for form in forms(name):
         # An exact id goes before a clause of an earlier row that matches a part of it.
         info: ModelInfo | None = next((row for row in place.models if row.id.lower() == form), None)
         if info is None:
@@ -214,6 +237,17 @@ def _dashed(name: str) -> str:
     return _COMPACT_DATE.sub(r"-\1-\2-\3", name)
 
 
+def forms(name: str) -> tuple[str, ...]:
+    """The ways to write the date in a name, the given one first."""
+    return tuple(dict.fromkeys((name, _dashed(name))))
+
+
+def _ends_dated(name: str, at: int) -> bool:
+    """Whether the rest of a name from ``at`` on is a date, of which its dash and year may stand before."""
+    date = _DATED_END.search(name)
+    return date is not None and date.start() <= at and bool(_OPEN_DATE.fullmatch(name, date.start(), at))
+
+
 def _affixed(name: str, id: str) -> bool:
     return name.startswith(id) and bool(_DATE_OR_VERSION.fullmatch(name[len(id) :]))
 
@@ -235,12 +269,12 @@ def _declared(name: str, match: MatchLogic) -> bool:
         after = name[len(match.starts_with) :]
         if name.startswith("ft:"):
             after = after.partition(":")[0]  # whose fine-tune it is
-        if _OPEN_DATE.search(match.starts_with) and _REST_OF_DATE.fullmatch(after):
+        if _ends_dated(match.starts_with + after, len(match.starts_with)):
             return True
     elif isinstance(match, types.ClauseRegex):
         span = re.search(match.regex, name)
         rest = name[span.end() :] if span else name
-        return not rest or bool(_REST_OF_DATE.fullmatch(rest))
+        return not rest or _ends_dated(name, len(name) - len(rest))
     elif isinstance(match, types.ClauseEndsWith):
         before = name[: -len(match.ends_with)]
     elif isinstance(match, types.ClauseContains):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from .price import Price, PriceSource, Tier, plain
 from .price_names import Found
 
 if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo, Provider
+    from genai_prices.types import ModelInfo, Provider, TimeOfDateConstraint
 
 UNITS = {
     "input": "input_mtok",
@@ -116,7 +116,9 @@ def _price_at(table: PriceTable, found: Found, as_of: datetime, variant: str | N
     rows = _variant(found, as_of, variant) if variant else ()
     starts = [since, *(_start(found.info, row) for row in rows)]
     started = max((start for start in starts if start), default=None)
-    return replace(_price(found, standard, rows, variant), source=source(table, found, as_of, started))
+    price = _price(found, standard, rows, variant)
+    rule, warnings = _hours(found.info, standard, as_of)
+    return replace(price, source=source(table, found, as_of, started), rule=rule, warnings=(*price.warnings, *warnings))
 
 
 def source(table: PriceTable, found: Found, as_of: datetime, since: date | None) -> PriceSource:
@@ -140,6 +142,31 @@ def varies_within_day(found: Found) -> bool:
     """Whether a price of this row depends on the time of day, so that a date alone does not decide it."""
     prices = found.info.prices if found.info else ()
     return isinstance(prices, list) and any(hasattr(entry.constraint, "start_time") for entry in prices)
+
+
+def _hours(info: ModelInfo, held: int, as_of: datetime) -> tuple[str | None, tuple[str, ...]]:
+    """The hours of the day that the price holds in, and whether they had another price then."""
+    from genai_prices.types import TimeOfDateConstraint
+
+    prices = info.prices if isinstance(info.prices, list) else []
+    windows = [row.constraint for row in prices if isinstance(row.constraint, TimeOfDateConstraint)]
+    if not windows:
+        return None, ()
+    constraint = prices[held].constraint
+    if not isinstance(constraint, TimeOfDateConstraint):
+        return f"the price outside the hours {' and '.join(map(_window, windows))} UTC", ()
+    rule = f"the price of the hours {_window(constraint)} UTC"
+    last = max((start for row in prices if (start := getattr(row.constraint, "start_date", None))), default=None)
+    if last is None or as_of.astimezone(UTC).date() >= last:
+        return rule, ()
+    # A row of the table has a date or hours, never both: what these hours cost before is not in it.
+    return rule, (
+        f"hours_undated: the price of these hours is that of {last} and later; what it was before is not known",
+    )
+
+
+def _window(constraint: TimeOfDateConstraint) -> str:
+    return f"{constraint.start_time:%H:%M}-{constraint.end_time:%H:%M}"
 
 
 def variants_of(found: Found) -> dict[str, str | None]:
@@ -210,7 +237,7 @@ def _price(found: Found, standard: int, rows: tuple[int, ...], variant: str | No
         for key, value in (info.price_variants or [])[row].prices.__dict__.items():
             if value is not None:
                 changed.setdefault(key, value)
-    kept = [unit for unit, key in UNITS.items() if key in prices and key not in changed] if changed else []
+    kept = [unit for unit, key in UNITS.items() if key in prices and key not in changed] if rows else []
     prices |= changed
     base, starts = _rates(prices)
     return Price(

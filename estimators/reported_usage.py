@@ -13,31 +13,51 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..tokenizers.errors import TokengapError
-from .usage import UNITS, Usage, check_count, usage_from_counts
+from .fields import describe, join, members
+from .response_calls import Calls, billed_calls
+from .usage import UNITS, Usage, check_count, shown, usage_from_counts
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini", "tokengap")
 """The shapes understood; "tokengap" is our own, the fields of Usage."""
 
-_STANDARD_TIERS = frozenset((None, "", "auto", "default", "standard", "standard_only", "on_demand"))
+_STANDARD_TIERS = frozenset(("", "auto", "default", "standard", "standard_only", "on_demand"))
+_TIERS = ("service_tier", "serviceTier", "trafficType", "traffic_type")
 _NOT_BILLED = re.compile(r"time|cost|latency|speed|per_second|is_byok|ttft|duration", re.IGNORECASE)
+
+
+class Served(NamedTuple):
+    """How a call was served: the variant, the words that say so and where, and the variants they rule out.
+
+    A variant that is not known is kept, and refused when it is priced.
+    """
+
+    variant: str | None = None
+    tier: str | None = None
+    path: str = ""
+    excluded: frozenset[str] = frozenset()
+
+
+_STANDARD = Served()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedUsage:
-    """A provider's report: the usage, and what it says of the call.
-
-    ``variant`` is the service tier it names, ``None`` for the standard one.
-    """
+    """A provider's report: the usage, and what it says of the call."""
 
     usage: Usage
     format: str
     model: str | None = None
     provider: str | None = None
-    variant: str | None = None
+    served: Served = _STANDARD
     warnings: tuple[str, ...] = ()
+
+    @property
+    def variant(self) -> str | None:
+        """How the call was served; ``None`` for the standard way."""
+        return self.served.variant
 
 
 def read_usage(report: object, format: str | None = None, provider: str | None = None) -> ReportedUsage:
@@ -50,39 +70,34 @@ def read_usage(report: object, format: str | None = None, provider: str | None =
     for a count that is not one, contradicts another, or is not known and so may be billed.
     """
     if not isinstance(report, Mapping):
-        raise TokengapError(f"bad usage: an object is needed, not {type(report).__name__}")
+        raise TokengapError(f"bad usage: an object is needed, not {describe(report)}")
+    if not isinstance(provider, str | None):
+        raise TokengapError(f"the name of a provider is a str, not {provider!r:.40}")
     body, path = _body(report)
-    format = format or _tell(body, path)
-    if format not in FORMATS:
-        raise TokengapError(f"unknown usage format {format[:40]!r}: it is one of {', '.join(FORMATS)}")
+    format = _tell(body, path) if format is None else format
+    if not isinstance(format, str) or format not in FORMATS:
+        raise TokengapError(f"unknown usage format {str(format)[:40]!r}: it is one of {', '.join(FORMATS)}")
     model = next((report[key] for key in ("model", "modelVersion", "model_version") if report.get(key)), None)
     if model is not None and not isinstance(model, str):
-        raise TokengapError(f"bad usage: model is {model!r:.40}, not a name")
+        raise TokengapError(f"bad usage: model is {shown(model)}, not a name")
     reader = _Reader(body, path)
     says_xai = (provider or "").lower() in ("x-ai", "xai", "x_ai") or "grok" in (model or "").lower()
     counts = _READERS[format](reader, says_xai)
-    tier = reader.word("service_tier", "serviceTier", "trafficType", "traffic_type")
-    if body is not report and isinstance(report.get("service_tier"), str):
-        tier = tier or report["service_tier"]
-    speed, geo = reader.word("speed"), reader.word("inference_geo")
-    warnings = [*reader.warnings, *reader.leftover()]
+    served = _served(reader, report)
+    geo = reader.word("inference_geo")
+    calls = billed_calls(report) if body is not report else Calls(0, ())
+    counts["web_searches"] = (counts.get("web_searches") or 0) + calls.web_searches
+    warnings = [*reader.warnings, *calls.warnings, *reader.leftover()]
     if geo not in (None, "", "global", "not_available"):
         warnings.append(f"regional_price: the call ran in {geo!r}, whose uplift the table does not have")
-    return ReportedUsage(
-        usage_from_counts(counts),
-        format,
-        model,
-        provider,
-        "fast" if speed == "fast" else _variant(tier),
-        tuple(warnings),
-    )
+    return ReportedUsage(usage_from_counts(counts), format, model, provider, served, tuple(warnings))
 
 
 def _body(report: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     for key in ("usage", "usageMetadata", "usage_metadata"):
         if key in report:
             if not isinstance(report[key], Mapping):
-                raise TokengapError(f"bad usage: {key} is {report[key]!r:.40}, not an object")
+                raise TokengapError(f"bad usage: {key} is {shown(report[key])}, not an object")
             return report[key], key
     return report, "usage"
 
@@ -102,6 +117,8 @@ def _tell(body: Mapping[str, Any], path: str) -> str:
             "cache_creation",
             "server_tool_use",
         }
+        details = body.get("output_tokens_details")
+        anthropic |= {"thinking_tokens"} & details.keys() if isinstance(details, Mapping) else set()
         openai = keys & {"input_tokens_details", "input_token_details", "output_token_details", "total_tokens"}
         found += ["anthropic"] if anthropic else []
         # Without either's own keys there is no cache, and the two mean the same.
@@ -109,12 +126,9 @@ def _tell(body: Mapping[str, Any], path: str) -> str:
     if keys & {"input", "output"}:
         found.append("tokengap")
     if len(found) != 1:
-        seen = (
-            " and ".join(found)
-            if found
-            else f"none of the usual keys, only {', '.join(sorted(map(str, keys))[:5]) or 'none'}"
-        )
-        raise TokengapError(f"bad usage: {path} looks like {seen}; say which of {', '.join(FORMATS)} it is")
+        has = f"has {', '.join(sorted(map(str, keys))[:5])}" if keys else "is empty"
+        seen = f"looks like {' and '.join(found)}" if found else f"{has}: that is nobody's usage object"
+        raise TokengapError(f"bad usage: {path} {seen}; say which of {', '.join(FORMATS)} it is")
     return found[0]
 
 
@@ -158,6 +172,19 @@ class _Reader:
         self.read.update(names)
         return next((value for name in names if isinstance(value := self.body.get(name), str)), None)
 
+    def tier(self) -> tuple[str, str | None]:
+        """The service tier, and where it is."""
+        self.read.update(_TIERS)
+        for name in _TIERS:
+            value = self.body.get(name)
+            if value is None:
+                continue
+            where = f"{self.path}.{name}".lstrip(".")
+            if not isinstance(value, str):
+                raise TokengapError(f"bad usage: {where} is {shown(value)}, not the name of a service tier")
+            return where, value
+        return "", None
+
     def part(self, *names: str) -> _Reader:
         """The object under one of these names, or an empty one."""
         self.read.update(names)
@@ -165,7 +192,7 @@ class _Reader:
             value = self.body.get(name)
             if value is not None:
                 if not isinstance(value, Mapping):
-                    raise TokengapError(f"bad usage: {self.path}.{name} is {value!r:.40}, not an object")
+                    raise TokengapError(f"bad usage: {self.path}.{name} is {shown(value)}, not an object")
                 self.inner.append(_Reader(value, f"{self.path}.{name}", self.warnings))
                 return self.inner[-1]
         return _Reader({}, f"{self.path}.{names[0]}")
@@ -195,15 +222,27 @@ class _Reader:
         for key, value in self.body.items():
             if key in self.read or not value:
                 continue
-            counted = isinstance(value, int | float) and not isinstance(value, bool)
-            if counted and not _NOT_BILLED.search(str(key)):
+            if count := _unknown_count(value, join(self.path, str(key))):
                 raise TokengapError(
-                    f"bad usage: {self.path}.{key} is a count that is not known here, and may be billed; "
+                    f"bad usage: {count} is a count that is not known here, and may be billed; "
                     "leave it out to price the rest"
                 )
-            yield f"not_read: {self.path}.{key}"
+            yield f"not_read: {join(self.path, str(key))}"
         for inner in self.inner:
             yield from inner.leftover()
+
+
+def _unknown_count(value: object, path: str) -> str | None:
+    """The path of a count above 0, in an object that is not read as well; ``None`` where there is none."""
+    todo = [(value, path)]
+    while todo:
+        item, where = todo.pop()
+        if _NOT_BILLED.search(where.rpartition(".")[2]):
+            continue
+        if isinstance(item, int | float) and not isinstance(item, bool) and item:
+            return where
+        todo.extend(reversed(members(item, where)))
+    return None
 
 
 def _openai(reader: _Reader, says_xai: bool, names: tuple[str, str], details: tuple[str, ...]) -> dict[str, int | None]:
@@ -216,11 +255,19 @@ def _openai(reader: _Reader, says_xai: bool, names: tuple[str, str], details: tu
     if hit is not None and (cached not in (None, hit) or (miss is not None and hit + miss != input)):
         raise TokengapError(f"contradictory usage: {reader.path}.prompt_cache_hit_tokens does not fit the other counts")
     cached = cached if cached is not None else hit or 0
-    reasoning = got.count("reasoning_tokens")
+    outer = reader.maybe("cached_tokens")  # Moonshot's
+    if outer is not None and cached not in (0, outer):
+        raise TokengapError(f"contradictory usage: {reader.path}.cached_tokens is {outer}, its details say {cached}")
+    cached = cached or outer or 0
+    reasoning, answer = got.count("reasoning_tokens"), output
     output = _with_reasoning(reader, input, output, reasoning, says_xai)
-    for part in (sent, got, kinds):
-        part.count("text_tokens")
-    got.count("accepted_prediction_tokens"), got.count("rejected_prediction_tokens")  # inside the output, billed as it
+    _check_kinds(sent, {input})
+    _check_kinds(got, {answer, output, answer - reasoning})
+    _check_kinds(kinds, {cached})
+    # Predicted tokens are inside the output, billed as it.
+    predicted = got.count("accepted_prediction_tokens") + got.count("rejected_prediction_tokens")
+    if predicted > output:
+        raise TokengapError(f"contradictory usage: {got.path}: {predicted} tokens were predicted, of {output}")
     known = bool(kinds.body)
     return {
         "input": input,
@@ -235,6 +282,15 @@ def _openai(reader: _Reader, says_xai: bool, names: tuple[str, str], details: tu
         "cache_read_audio": kinds.count("audio_tokens") if known else None,
         "cache_read_image": kinds.count("image_tokens") if known else None,
     }
+
+
+def _check_kinds(part: _Reader, wholes: set[int]) -> None:
+    """Refuse tokens by kind that do not add up to what they are the kinds of, where text is one of them."""
+    text = part.count("text_tokens")
+    total = text + sum(part.count(f"{kind}_tokens") for kind in ("audio", "image"))
+    if text and total not in wholes:
+        whole = " or ".join(map(str, sorted(wholes)))
+        raise TokengapError(f"contradictory usage: {part.path}: text, audio and image are {total} tokens, of {whole}")
 
 
 def _with_reasoning(reader: _Reader, input: int, output: int, reasoning: int, says_xai: bool) -> int:
@@ -311,6 +367,16 @@ def _gemini(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
         "cache_read": cached,
         "reasoning": thoughts,
     }
+    for where, rows, whole in (
+        ("prompt", sent, prompt),
+        ("toolUsePrompt", tools, tool),
+        ("candidates", got, candidates + thoughts),
+        ("cache", kinds or {}, cached),
+    ):
+        if (total := sum(rows.values())) > whole:
+            raise TokengapError(
+                f"contradictory usage: {reader.path}.{where}TokensDetails add up to {total} tokens, more than {whole}"
+            )
     for kind in ("audio", "image", "video"):
         counts[f"input_{kind}"] = sent.get(kind, 0) + tools.get(kind, 0)
         counts[f"output_{kind}"] = got.get(kind, 0)
@@ -331,9 +397,19 @@ _READERS: Mapping[str, Callable[[_Reader, bool], dict[str, int | None]]] = {
 }
 
 
-def _variant(tier: str | None) -> str | None:
-    """The variant of a service tier; one that is not known is kept, and refused when it is priced."""
-    name = (tier or "").lower()
-    if name in _STANDARD_TIERS:
-        return None
-    return name.removeprefix("on_demand_")
+def _served(reader: _Reader, report: Mapping[str, Any]) -> Served:
+    """How the call was served, by the usage object or else by the response around it."""
+    path, tier = reader.tier()
+    if tier is None and reader.body is not report:
+        path, tier = _Reader(report, "").tier()
+    speed, name = reader.word("speed"), (tier or "").lower()
+    variant = None if name in _STANDARD_TIERS else name.removeprefix("on_demand_")
+    if speed == "fast":
+        if variant is not None:
+            raise TokengapError(f"bad usage: {path} {tier!r:.42} and {reader.path}.speed 'fast' do not combine")
+        return Served("fast", "fast", f"{reader.path}.speed")
+    # OpenAI calls the tier of a batch's answers "default"; Anthropic, which says "standard", has "batch".
+    excluded = {"fast"} if speed == "standard" else set()
+    excluded |= {"flex", "priority"} if variant is None and name not in ("", "auto") else set()
+    excluded |= {"batch"} if name.startswith("standard") else set()
+    return Served(variant, tier, path, frozenset(excluded))

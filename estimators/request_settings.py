@@ -8,7 +8,7 @@ from ..tokenizers.errors import TokengapError
 from .settings import BATCH_BODIES
 
 STANDARD_TIERS = ("auto", "default", "standard", "standard_only", "unspecified")
-PRICED_TIERS = ("flex", "priority")
+PRICED_TIERS = ("flex", "priority", "fast")
 """What a request may name as its ``service_tier``: served at the standard price, or at one of its own.
 
 OpenAI, Anthropic and Google, API references, 2026-11."""
@@ -33,18 +33,28 @@ def requested_output(body: object) -> int | None:
 
 
 def requested_variant(body: object) -> str | None:
-    """The variant a request is billed as: its tier, or batch for a line of a batch file; else ``None``.
+    """The variant a request is billed as: its tier or speed, or batch for a line of a batch file; else ``None``.
 
-    Raises TokengapError for a tier whose price is not known.
+    Raises TokengapError for a tier or speed whose price is not known, and for two that do not combine.
     """
-    tier = next((tier for name in ("service_tier", "serviceTier") if (tier := _setting(body, name)) is not None), None)
-    if isinstance(tier, str):
-        tier = tier.lower()  # Google's are in any case
-    if tier is not None and tier not in (*STANDARD_TIERS, *PRICED_TIERS):
-        raise TokengapError(f"service_tier: no price is known for {str(tier)[:40]!r}; say the variant that is billed")
+    ways = []
     if _inner(body) is not None and isinstance(body, Mapping) and ("custom_id" in body or "key" in body):
-        return "batch"
-    return str(tier) if tier in PRICED_TIERS else None
+        ways.append("batch")
+    for key, standard, priced in (
+        ("service_tier", STANDARD_TIERS, PRICED_TIERS),
+        ("serviceTier", STANDARD_TIERS, PRICED_TIERS),
+        ("speed", ("standard",), ("fast",)),
+    ):
+        value = _setting(body, key)
+        name = value.lower() if isinstance(value, str) else value
+        if value is not None and name not in (*standard, *priced):
+            raise TokengapError(f"{key}: no price is known for {str(value)[:40]!r}; say the variant that is billed")
+        ways += [way for way in priced if way == name and way not in ways]
+    if len(ways) > 1:
+        raise TokengapError(
+            f"{' and '.join(ways)} do not combine: a call is served one way; say the one that is billed"
+        )
+    return ways[0] if ways else None
 
 
 def _setting(body: object, key: str) -> object:

@@ -20,6 +20,7 @@ Steps = tuple[str | int, ...]
 """The way to a value: ``("budget", 0, "paths", 1)``."""
 
 _HEADERS = ("table", "table_array_element")
+_LONG_NUMBER = re.compile(rb"[0-9_]{4300}")
 _TOML_LINE = re.compile(r"\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -64,10 +65,15 @@ def parse_toml(data: bytes, path: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise TokengapError(f"{path}:{line}: not TOML: not UTF-8 (byte 0x{data[error.start]:02x})") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise TokengapError(f"{path}: not read: nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
         match = _TOML_LINE.search(str(error))
         line = int(match[1]) if match and match[1] else data.rstrip().count(b"\n") + 1
         raise TokengapError(f"{path}:{line}: not TOML: {_TOML_LINE.sub('', str(error)).strip()}") from None
+    except ValueError:  # Python's own limit, of 4,300 digits
+        line = next((number for number, row in enumerate(data.split(b"\n"), 1) if _LONG_NUMBER.search(row)), 1)
+        raise TokengapError(f"{path}:{line}: not read: a whole number in it is too large") from None
 
 
 def key_lines(data: bytes) -> dict[Steps, int]:

@@ -102,10 +102,18 @@ _needed_of, _values_of = attrgetter(*_NEEDED), attrgetter(*UNITS)
 def check_count(count: object, where: str) -> int:
     """Refuse what is not a whole number of tokens."""
     if isinstance(count, bool) or not isinstance(count, int):
-        raise TokengapError(f"bad usage: {where} is {count!r:.40}, not a whole number of tokens")
+        raise TokengapError(f"bad usage: {where} is {shown(count)}, not a whole number of tokens")
     if not 0 <= count <= MAX_TOKENS:
         raise TokengapError(f"bad usage: {where} is {count}, not between 0 and {MAX_TOKENS}")
     return count
+
+
+def shown(value: object) -> str:
+    """A value as an error repeats it: as JSON writes it, but for a string's quotes."""
+    import json
+
+    text = repr(value) if isinstance(value, str) else json.dumps(value, default=repr)
+    return text[:40]
 
 
 def usage_from_counts(counts: Mapping[str, object]) -> Usage:

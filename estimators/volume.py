@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
-from .cost import Bill, Quantity, make_bill, quote
-from .price import Money, Price, PriceSource
-from .price_book import PriceBook
+from .cost import Bill, Quantity, exact_total, make_bill, quote
+from .currency import ExchangeRate, given_rate
+from .price import Money, Price, PriceSource, given_price, money
+from .price_book import STANDARD, PriceBook, check_names
 from .usage import check_count
 
 _WHOLE = re.compile(r"[0-9]{1,15}", re.ASCII)
@@ -44,7 +46,7 @@ class MoneyRange:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            name: money.to_dict() if (money := getattr(self, name)) is not None else None
+            name: amount.to_dict() if (amount := getattr(self, name)) is not None else None
             for name in ("min", "typical", "max")
         }
 
@@ -67,6 +69,7 @@ class VolumeEstimate:
     gap: MoneyRange | None
     source: PriceSource
     warnings: tuple[str, ...]
+    converted: MoneyRange | None = None
     per: str = "month"
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +81,7 @@ class VolumeEstimate:
             "output": _numbers(self.output),
             "cached_share": str(self.cached_share),
             "cost": self.cost.to_dict(),
+            "converted": self.converted.to_dict() if self.converted else None,
             "word_input": None if self.word_input is None else str(self.word_input),
             "words": self.words.to_dict() if self.words else None,
             "gap": self.gap.to_dict() if self.gap else None,
@@ -118,33 +122,47 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
     provider: str | None = None,
     variant: str | None = None,
     as_of: str | date | None = None,
-    price: Price | None = None,
+    price: Price | str | None = None,
     book: PriceBook | None = None,
+    exchange_rate: ExchangeRate | str | None = None,
 ) -> VolumeEstimate:
     """What ``calls`` a month cost that send ``input`` tokens each, ``cached_share`` of them read from the cache.
 
+    Of each call a whole number of tokens is read from the cache, a fraction rounded down.
     ``word_input`` is the same input by a count of words (words x factor). The least is the fewest
     calls with the shortest answers, the most the most with the longest. Raises UnknownNameError for
     a model without a known price, and TokengapError as price_usage does.
     """
     check_count(input, "input")
+    check_names(model, provider, variant)
+    for name, value, kinds, form in (
+        ("output", output, (Range,), "Range(100, 300, 900)"),
+        ("calls", calls, (Range,), "Range(1000, 1000, 1000)"),
+        ("cached_share", cached_share, (int, Fraction), "Fraction(3, 5)"),
+        ("word_input", word_input, (int, Fraction, type(None)), "Fraction(4000, 3)"),
+    ):
+        if not isinstance(value, kinds):
+            raise TokengapError(f"{name} must be such as {form}, not {value!r:.40}")
     if not 0 <= cached_share <= 1:
         raise TokengapError(f"bad cached share {cached_share}: between 0 and 1 is needed")
     if word_input is not None and word_input < 0:
         raise TokengapError(f"bad word-based input {word_input}: it cannot be negative")
+    price, exchange_rate = given_price(price), given_rate(exchange_rate)
     if price is None:
         if model is None:
             raise TokengapError("a model is needed, or a price, such as --model gpt-4o or --price '3 USD'")
         price = quote(model, parse_as_of(as_of), provider=provider, variant=variant, book=book)
-    elif variant:
+    elif variant not in (None, STANDARD):
         raise TokengapError(f"a price given with the call is the price: leave out the variant {variant!r}")
 
     def by(tokens: Quantity) -> Callable[[int], Bill]:
-        return lambda answer: make_bill(price, {"input": tokens, "cache_read": tokens * cached_share, "output": answer})
+        cached = int(tokens * cached_share)
+        return lambda answer: make_bill(price, {"input": tokens, "cache_read": cached, "output": answer})
 
     typical = by(input)(output.typical)
-    cost = _range(by(input), output, calls)
-    words = None if word_input is None else _range(by(word_input), output, calls)
+    cost = _totals(by(input), output, calls)
+    words = None if word_input is None else _totals(by(word_input), output, calls)
+    gap = None if words is None else [_less(one, other) for one, other in zip(cost, words, strict=True)]
     warnings = typical.warnings
     if cached_share and "cache_write" in price.per_million:
         warnings += ("cache_writes_left_out: filling the cache is charged too, and is not in this estimate",)
@@ -154,23 +172,36 @@ def monthly_cost(  # noqa: PLR0913 - options, each by its name
         input,
         output,
         cached_share,
-        cost,
+        _range(cost, price.currency),
         word_input,
-        words,
-        words and MoneyRange(*(_less(getattr(cost, name), getattr(words, name)) for name in ("min", "typical", "max"))),
+        None if words is None else _range(words, price.currency),
+        None if gap is None else _range(gap, price.currency),
         price.source,
         tuple(dict.fromkeys(warnings)),
+        _converted(cost, price.currency, exchange_rate),
     )
 
 
-def _range(bill: Callable[[int], Bill], output: Range, calls: Range) -> MoneyRange:
+def _totals(bill: Callable[[int], Bill], output: Range, calls: Range) -> list[Fraction | None]:
+    """The least, the usual and the most, exact: a factor such as 4/3 goes into a sum whose decimals may end."""
     ends = ((output.min, calls.min), (output.typical, calls.typical), (output.max, calls.max))
-    totals = [(bill(answer).total, times) for answer, times in ends]
-    return MoneyRange(*(total * times if total else None for total, times in totals))
+    totals = [(exact_total(bill(answer)), times) for answer, times in ends]
+    return [None if total is None else total * times for total, times in totals]
 
 
-def _less(cost: Money | None, words: Money | None) -> Money | None:
-    return cost - words if cost and words else None
+def _converted(totals: list[Fraction | None], currency: str, rate: ExchangeRate | None) -> MoneyRange | None:
+    if rate is None or all(total is None for total in totals):
+        return None
+    rate.convert(Money(Decimal(0), currency))  # refuses another currency's rate
+    return _range([None if total is None else total * Fraction(rate.rate) for total in totals], rate.quote)
+
+
+def _less(cost: Fraction | None, words: Fraction | None) -> Fraction | None:
+    return None if cost is None or words is None else cost - words
+
+
+def _range(totals: list[Fraction | None], currency: str) -> MoneyRange:
+    return MoneyRange(*(None if total is None else money(total, currency) for total in totals))
 
 
 def _numbers(numbers: Range) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from .json_files import read_json
-from .price_options import add_book, load
+from .price_options import OneValue, add_book, load
 from .reports import write_json
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
         "Exit 2 for an unknown model; a known one without a price is exit 0 with status 'unpriced'.",
         epilog=_EXAMPLES,
     )
+    parser.register("action", None, OneValue)  # the default one
     parser.add_argument("--model", help="model, such as gpt-4o or anthropic/claude-sonnet-4-5")
     parser.add_argument("--provider", help="who serves it, such as azure or bedrock (default: told by the name)")
     used = parser.add_argument_group("usage")
@@ -78,7 +79,7 @@ def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
                        "then --output-tokens may be such a range too")  # fmt: skip
     month.add_argument("--cached-share", metavar="SHARE", help="of the input, read from the cache: 0.6 or 60%%")
     month.add_argument("--words", metavar="N", help="words of the input, to show the estimate by words beside it")
-    month.add_argument("--words-factor", metavar="F", default="1", help="tokens a word in that estimate (default: 1)")
+    month.add_argument("--words-factor", metavar="F", help="tokens a word in that estimate (default: 1)")
     price = parser.add_argument_group("price")
     price.add_argument("--variant", action="append", metavar="NAME", help="batch, flex, priority or fast; standard, "
                        "whatever a request says of itself")  # fmt: skip
@@ -96,13 +97,11 @@ def run_cost(args: argparse.Namespace) -> int:
     from ..estimators.cost import price_report, price_usage
     from ..estimators.currency import parse_exchange_rate
     from ..estimators.price import parse_price
-    from ..estimators.request_cost import STANDARD
 
     _refuse_conflicts(args)
-    variant = _variant(args.variant)
     options: dict[str, Any] = {
         "provider": args.provider,
-        "variant": variant if variant != STANDARD or args.requests else None,
+        "variant": _variant(args.variant),
         "as_of": args.as_of or datetime.now(UTC),  # one time for all requests
         "price": None if args.price is None else parse_price(args.price),
         "book": None if args.price is not None else load(args),
@@ -189,6 +188,8 @@ def _refuse_conflicts(args: argparse.Namespace) -> None:
         raise TokengapError("nothing to price: give --input-tokens and --output-tokens, --request FILE or --usage FILE")
     if not args.calls and (args.cached_share or args.words):
         raise TokengapError("--cached-share and --words are for a month of calls: give --calls too")
+    if args.words_factor and not args.words:
+        raise TokengapError("--words-factor is how many tokens each of --words is: give that too")
     if args.calls and any(name not in ("input_tokens", "output_tokens") for name in counts):
         raise TokengapError("with --calls the cached part is given as --cached-share")
     if args.calls and args.input_tokens is None and not args.requests:
@@ -238,7 +239,7 @@ def _volume(args: argparse.Namespace, result: CostResult, options: dict[str, Any
 
     from ..estimators.volume import monthly_cost, parse_range, parse_share
 
-    factor = args.words_factor.strip()
+    factor = (args.words_factor or "1").strip()
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9}|/[1-9][0-9]{0,5})?", factor, re.ASCII):
         raise TokengapError(
             f"bad --words-factor {factor[:40]!r}: a decimal or a fraction is needed, such as 1.333 or 4/3"
@@ -251,5 +252,5 @@ def _volume(args: argparse.Namespace, result: CostResult, options: dict[str, Any
         cached_share=parse_share(args.cached_share) if args.cached_share else Fraction(0),
         word_input=_whole(args.words, "words") * Fraction(factor) if args.words else None,
         variant=result.variant,
-        **{name: options[name] for name in ("provider", "as_of", "price", "book")},
+        **{name: options[name] for name in ("provider", "as_of", "price", "book", "exchange_rate")},
     )

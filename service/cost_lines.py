@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..estimators.cost import ONE_PRICE
 from ..estimators.price import Money, display, plain
 from .reports import printable
 
 if TYPE_CHECKING:
     from ..estimators.cost import CostResult
+    from ..estimators.currency import ExchangeRate
     from ..estimators.request_cost import CostSum, RequestCost
     from ..estimators.request_count import RequestCount
     from ..estimators.volume import VolumeEstimate
@@ -28,10 +30,10 @@ def cost_lines(result: CostResult) -> list[str]:
         lines.append(f"{line.unit:18}{line.quantity!s:>14}  {rate:26}{amount:>18}")
     lines.append(f"{'total':18}{'':14}  {result.status:26}{display(result.total):>18}")
     if result.converted and result.exchange_rate:
-        rate = f"at {plain(result.exchange_rate.rate)} of {result.exchange_rate.date}"
+        rate = f"at {_rate(result.exchange_rate)}"
         lines.append(f"{'converted':18}{'':14}  {rate:26}{display(result.converted):>18}")
     lines.append(source_line(result))
-    lines += [f"rule: {result.rule}"] if result.tier or (result.rule or "").startswith("input") else []
+    lines += [f"rule: {result.rule}"] if result.rule not in (None, ONE_PRICE) else []
     lines += [f"note: {warning}" for warning in result.warnings]
     return lines
 
@@ -46,7 +48,8 @@ def count_line(counted: RequestCount) -> str:
 def volume_lines(volume: VolumeEstimate) -> list[str]:
     """A month of calls, as a range."""
     lines = [f"{'per month':18}{'min':>20}{'typical':>20}{'max':>20}"]
-    for name, money in (("tokens", volume.cost), ("words", volume.words), ("gap", volume.gap)):
+    rows = (("tokens", volume.cost), ("converted", volume.converted), ("words", volume.words), ("gap", volume.gap))
+    for name, money in rows:
         if money:
             lines.append(f"{name:18}{display(money.min):>20}{display(money.typical):>20}{display(money.max):>20}")
     return lines + [f"note: {warning}" for warning in volume.warnings]
@@ -56,7 +59,7 @@ def request_lines(costs: Sequence[RequestCost], total: CostSum) -> list[str]:
     """A line for each request, the sum, where each price is from, and the warnings, each once."""
     rows = [
         (
-            str(each.cost.usage.input),
+            str(each.cost.usage.input) if each.count else "-",
             str(each.cost.usage.output),
             display(each.cost.total) if each.cost.total else each.cost.status,
             f"{printable(each.name)}{f' ({each.cost.variant})' if each.cost.variant else ''}",
@@ -64,15 +67,29 @@ def request_lines(costs: Sequence[RequestCost], total: CostSum) -> list[str]:
         for each in costs
     ]
     sent, received = (sum(getattr(each.cost.usage, name) for each in costs) for name in ("input", "output"))
+    total_sent = str(sent) if all(each.count for each in costs) else "-"
     rows = [("input", "output", "cost", "request"), *rows]
-    rows.append((str(sent), str(received), display(total.total) if total.total else total.status, "total"))
+    rows.append((total_sent, str(received), _sum(total), "total"))
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [
         "  ".join([*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
+    if total.converted and total.exchange_rate:
+        lines.append(f"converted: {display(total.converted)}, at {_rate(total.exchange_rate)}")
     sources = dict.fromkeys(source_line(each.cost) for each in costs)
     notes = dict.fromkeys(f"note: {each.name}: {warning}" for each in costs for warning in each.cost.warnings)
     return [*lines, *sources, *map(printable, notes)]
+
+
+def _sum(total: CostSum) -> str:
+    """The sum of several requests: of each currency its own, where all are priced."""
+    if total.status in ("priced", "free") and total.totals:
+        return " + ".join(map(display, total.totals))
+    return total.status
+
+
+def _rate(rate: ExchangeRate) -> str:
+    return f"{plain(rate.rate)} of {rate.date}"
 
 
 def source_line(result: CostResult) -> str:
@@ -80,4 +97,5 @@ def source_line(result: CostResult) -> str:
     source = result.source
     table = " ".join(filter(None, (source.table, source.version)))
     row = f"{printable(source.row)} " if source.row else ""
-    return f"price: {table}, {row}as of {result.as_of:%Y-%m-%dT%H:%M:%SZ}"
+    variant = f"{result.variant}, " if result.variant else ""
+    return f"price: {table}, {variant}{row}as of {result.as_of:%Y-%m-%dT%H:%M:%SZ}"

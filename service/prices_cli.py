@@ -6,12 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
-from .price_options import add_book, load
+from .price_options import OneValue, add_book, load
 from .reports import printable, write_json
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+    from datetime import datetime
 
+    from ..estimators.price_book import PriceBook
     from ..estimators.price_list import ListedPrice
 
 
@@ -22,7 +24,7 @@ def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
         description="The prices in the table, per million tokens. Without a pattern: the providers it has.",
     )
     parser.add_argument("pattern", nargs="?", help="a part of a model's name, or a glob such as 'gpt-5*'")
-    parser.add_argument("--provider", help="one provider's only")
+    parser.add_argument("--provider", action=OneValue, help="one provider's only")
     add_book(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run_prices)
@@ -34,22 +36,32 @@ def run_prices(args: argparse.Namespace) -> int:
     from ..estimators.price_list import count_models, list_prices
 
     book = load(args)
-    time = parse_as_of(args.as_of).time
+    as_of = parse_as_of(args.as_of)
+    time = as_of.time
     listed = args.pattern or args.provider
-    rows = list_prices(book, time, args.pattern, args.provider) if listed else []
+    rows = list_prices(book, as_of, args.pattern, args.provider) if listed else []
     if args.json:
         table = book.table
         files = [{"name": layer.name, "path": layer.path, "sha256": layer.sha256} for layer in book.layers]
         source = {"table": table.name, "version": table.version, "sha256": table.sha256, "files": files}
-        found = {"prices": [row.to_dict() for row in rows]} if listed else {"providers": count_models(book)}
+        found = {"prices": [row.to_dict() for row in rows]} if listed else {"providers": count_models(book, time)}
         write_json({**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source})
     elif listed:
-        print("\n".join(map(_price_line, rows)), end="\n" if rows else "")
+        notes = dict.fromkeys(f"note: {row.name}: {warning}" for row in rows for warning in row.price.warnings)
+        if rows:
+            print("\n".join(map(printable, [*map(_price_line, rows), _table_line(book, time), *notes])))
     else:
-        print("\n".join(f"{provider:28}{count:5} models" for provider, count in count_models(book).items()))
+        lines = [f"{provider:28}{count:5} models" for provider, count in count_models(book, time).items()]
+        print("\n".join(map(printable, [*lines, _table_line(book, time)])))
     if listed and not rows:
         raise TokengapError(f"no price matches {args.pattern or args.provider!r}; see 'tokengap prices'")
     return 0
+
+
+def _table_line(book: PriceBook, time: datetime) -> str:
+    table = " ".join(filter(None, (book.table.name, book.table.version)))
+    files = "".join(f", {layer.name}: {layer.path}" for layer in book.layers)
+    return f"prices: {table}{files}, as of {time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _price_line(row: ListedPrice) -> str:
@@ -60,7 +72,6 @@ def _price_line(row: ListedPrice) -> str:
     tiers = [f"above {tier.above}" for tier in row.price.tiers]
     own = [] if row.price.source.version else [row.price.source.table]
     more = [*tiers, *row.variants, *own]
-    name = f"{row.provider}/{row.model}" if row.provider else row.model
-    return f"{printable(name)}: {','.join(rates) or 'no price'} {row.price.currency}" + (
+    return f"{row.name}: {','.join(rates) or 'no price'} {row.price.currency}" + (
         f" ({', '.join(more)})" if more else ""
     )

@@ -15,6 +15,7 @@ from tokengap.estimators.as_of import parse_as_of
 from tokengap.estimators.cost import CostResult, price_usage
 from tokengap.estimators.price_book import PriceBook, load_book
 from tokengap.estimators.price_config import find_project, read_prices
+from tokengap.estimators.price_list import list_prices
 from tokengap.estimators.usage import Usage
 from tokengap.tokenizers.errors import TokengapError
 
@@ -427,3 +428,69 @@ def test_the_source_names_a_provider_once(model: str, tmp_path: Path) -> None:
     path.write_text('[[prices]]\nprovider = "azure"\nmodel = "us/gpt-4o"\nin = "1 USD/1M"\n')
     source = load_book(path).price(model, parse_as_of(None).time, provider="azure").source
     assert source.row == "azure/us/gpt-4o"
+
+
+@pytest.mark.parametrize(
+    ("written", "asked", "provider"),
+    [
+        ("openai/gpt-4.1-mini", "gpt-4.1-mini", None),
+        ("openai/gpt-4.1-mini", "openai/gpt-4.1-mini", None),
+        ("openai/gpt-4.1-mini", "gpt-4.1-mini", "openai"),
+        ("gpt-4o-2024-08-06", "gpt-4o-20240806", None),
+        ("gpt-4o-20240806", "gpt-4o-2024-08-06", None),
+        ("openai/gpt-4o-20240806", "openai/gpt-4o-2024-08-06", None),
+        ("azure_ai/gpt-4o", "gpt-4o", "azure"),
+        ("vertex_ai/gemini-2.5-pro", "google/gemini-2.5-pro", None),
+        ("my-cloud/house", "house", "my-cloud"),
+        ("house-2026-01-31", "house-20260131", None),
+    ],
+)
+def test_an_entry_holds_however_the_name_is_written(
+    tmp_path: Path, written: str, asked: str, provider: str | None
+) -> None:
+    own = book(tmp_path, f'[[prices]]\nmodel = "{written}"\nin = "2 USD/1M"\nout = "8 USD/1M"\n')
+    assert total(price(own, asked, provider=provider)) == 10
+
+
+def test_an_entry_of_one_provider_or_date_is_no_other_s(tmp_path: Path) -> None:
+    own = book(
+        tmp_path, '[[prices]]\nmodel = ["openai/gpt-4o", "gpt-5-2025-08-07"]\nin = "2 USD/1M"\nout = "8 USD/1M"\n'
+    )
+    assert price(own, "gpt-4o", provider="azure").source.table == "genai-prices"
+    assert price(own, "gpt-5").source.table == "genai-prices"
+    assert price(own, "gpt-5-20250806").source.table == "genai-prices"
+
+
+def test_a_list_and_a_cost_have_one_price(tmp_path: Path) -> None:
+    own = book(tmp_path, '[[prices]]\nmodel = "openai/gpt-4.1-mini"\nin = "2 USD/1M"\nout = "8 USD/1M"\n')
+    (row,) = list_prices(own, parse_as_of(NOON).time, "gpt-4.1-mini", "openai")
+    assert row.price.per_million == {"input": 2, "output": 8}
+    assert total(price(own, "gpt-4.1-mini")) == 10
+
+
+def test_a_chain_of_multiples_has_an_end(tmp_path: Path) -> None:
+    entries = [f'[[prices]]\nmodel = "m{n}"\nmultiplier = "1.0"\nbase = "m{n + 1}"\n' for n in range(2000)]
+    own = book(tmp_path, "".join(entries) + '[[prices]]\nmodel = "m2000"\nin = "1 USD/1M"\nout = "1 USD/1M"\n')
+    assert total(price(own, "m1990")) == 2
+    with pytest.raises(TokengapError, match="more than 16 multiples"):
+        price(own, "m0")
+
+
+def test_multiples_of_multiples_stay_within_what_a_price_can_be(tmp_path: Path) -> None:
+    own = book(tmp_path, '[[prices]]\nmodel = "gpt-4o"\nmultiplier = "100"\n' * 3)
+    with pytest.raises(TokengapError, match="absurdly high"):
+        price(own, "gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ('model = "[m"\nin = "1 USD/1M"', "a bracket without its other"),
+        ('model = "m"\ncached_input = "1 USD/1M"', "did you mean 'cache_read'"),
+        ('model = "m"\nin = "1 USD/1M"\nweb_searches = "10 USD/1M"', "web_searches are priced by the call"),
+        ('model = "m"\nin = "1 USD/1M"\nfoo = ' + "9" * 5000, "a whole number in it is too large"),
+    ],
+)
+def test_entries_that_cannot_be_meant(tmp_path: Path, entry: str, problem: str) -> None:
+    with pytest.raises(TokengapError, match=problem):
+        book(tmp_path, f"[[prices]]\n{entry}\n")

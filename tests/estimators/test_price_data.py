@@ -160,3 +160,25 @@ def test_what_is_not_json_is_refused(tmp_path: Path, data: bytes) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(TokengapError, match="cannot read"):
         read_price_data(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"gpt-7"', r'"gpt-\ud800"', "half of a surrogate pair"),
+        ("[{", "\ufeff[{", "byte order mark"),
+        ('"name": "GPT 7"', '"name": "a", "name": "b"', "the key 'name' is there twice"),
+        ("1000000", "1" * 5000, "a whole number in it is too large"),
+        ("20.1", "1." + "1" * 200, "a price of 201 digits"),
+        ('"start": 200000', '"start": -1', "-1 is no number of tokens that a tier begins at"),
+        ("20.1", "NaN", "not JSON: NaN is not a number"),
+        ('"GPT 7"', "[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_json_that_others_read_another_way_is_refused(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    file = write(tmp_path, TABLE)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(TokengapError, match=problem):
+        read_price_data(file)

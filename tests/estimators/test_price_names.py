@@ -81,3 +81,39 @@ def test_clean() -> None:
     for bad in ("", " ", "a\tb", "a" * 257):
         with pytest.raises(UnknownNameError, match="bad model name"):
             clean(bad)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "claude-sonnet-4-5-v9",
+        "gemini-3-flash-preview-99",
+        "gemini-2.5-pro-preview-99-99",
+        "gemini-2.5-pro-2024",
+        "gpt-4o-9999",
+        "gpt-4o-20241399",
+        "ft:gpt-3.5-turbo-9999:org::id",
+    ],
+)
+def test_what_is_no_date_or_version_is_no_affix(name: str) -> None:
+    with pytest.raises(UnknownNameError):
+        price_table.find(TABLE, name, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro"),
+        ("gemini-2.5-pro-exp-03-25", "gemini-2.5-pro"),
+        ("gemini-2.5-flash-preview-09-2025", None),
+        ("gemini-2.0-flash-001", "gemini-2.0-flash"),
+        ("gpt-4o-20240806", "gpt-4o"),
+        ("mistral-large-2411", None),
+    ],
+)
+def test_real_dates_and_versions_are_affixes(name: str, model: str | None) -> None:
+    found = price_table.find(TABLE, name, None)
+    assert found.info is not None
+    assert model in (None, found.model)

@@ -210,7 +210,7 @@ def test_a_whole_response_names_model_and_tier(response: dict[str, Any], model: 
 
 def test_a_tier_that_has_no_price_is_refused() -> None:
     response = {"model": "gpt-5", "service_tier": "scale", "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
-    with pytest.raises(TokengapError, match="unknown variant 'scale'"):
+    with pytest.raises(TokengapError, match="service_tier: no price is known for 'scale'"):
         price_report(response)
     with pytest.raises(TokengapError, match="contradicts the variant 'batch'"):
         price_report(response | {"service_tier": "flex"}, variant="batch")
@@ -227,8 +227,8 @@ def test_a_region_is_warned_of() -> None:
     [
         (None, "an object is needed"),
         ([], "an object is needed"),
-        ({}, "none of the usual keys"),
-        ({"usage": None}, "usage is None, not an object"),
+        ({}, "usage is empty"),
+        ({"usage": None}, "usage is null, not an object"),
         ({"usage": 3}, "not an object"),
         ({"prompt_tokens": 1, "input_tokens": 1}, "looks like openai-chat and openai-responses"),
         (
@@ -240,9 +240,9 @@ def test_a_region_is_warned_of() -> None:
         ({"prompt_tokens": -1}, "usage.prompt_tokens is -1"),
         ({"prompt_tokens": 1.5}, "usage.prompt_tokens is 1.5"),
         ({"prompt_tokens": "7"}, "usage.prompt_tokens is '7'"),
-        ({"prompt_tokens": True}, "usage.prompt_tokens is True"),
-        ({"prompt_tokens": float("nan")}, "usage.prompt_tokens is nan"),
-        ({"prompt_tokens": float("inf")}, "usage.prompt_tokens is inf"),
+        ({"prompt_tokens": True}, "usage.prompt_tokens is true"),
+        ({"prompt_tokens": float("nan")}, "usage.prompt_tokens is NaN"),
+        ({"prompt_tokens": float("inf")}, "usage.prompt_tokens is Infinity"),
         ({"prompt_tokens": 10**30}, "usage.prompt_tokens is 1000"),
         ({"prompt_tokens": 1, "prompt_tokens_details": 3}, "usage.prompt_tokens_details is 3, not an object"),
         ({"prompt_tokens": 1, "prompt_tokens_details": {"cached_tokens": -3}}, "details.cached_tokens is -3"),
@@ -381,3 +381,120 @@ def test_a_report_of_another_model_is_warned_of(given: str, reported: str, warne
     result = price_report(report, given)
     assert result.model == given
     assert any(warning.startswith("model_differs: ") for warning in result.warnings) is warned
+
+
+SEARCH = {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "x"}}
+RESPONSE = {"model": "gpt-5", "usage": {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}}
+
+
+def test_the_web_searches_of_a_whole_response_are_priced() -> None:
+    """Two searches at 10 USD a thousand, beside 1,000 tokens in (1.25 a million) and 100 out (10)."""
+    opened = {"type": "web_search_call", "action": {"type": "open_page", "url": "https://x.example"}}
+    response = {**RESPONSE, "output": [SEARCH, {"type": "reasoning"}, opened, {"type": "web_search_call"}]}
+    result = price_report(response, as_of=NOON)
+    assert result.usage.web_searches == 2
+    assert result.total is not None
+    assert result.total.amount == Decimal("0.02225")
+
+
+@pytest.mark.parametrize(
+    ("response", "warning"),
+    [
+        ({**RESPONSE, "output": [{"type": "file_search_call"}]}, "file_search_call"),
+        (
+            {
+                "candidates": [{"groundingMetadata": {"webSearchQueries": ["a", "b"]}}],
+                "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 1, "totalTokenCount": 6},
+            },
+            "grounded in web searches",
+        ),
+        (
+            {
+                "choices": [{"message": {"annotations": [{"type": "url_citation", "url_citation": {"url": "x"}}]}}],
+                "usage": {"prompt_tokens": 5, "completion_tokens": 1},
+            },
+            "cites web pages",
+        ),
+    ],
+)
+def test_what_is_billed_beside_the_tokens_is_warned_of(response: dict[str, Any], warning: str) -> None:
+    (found,) = read_usage(response).warnings
+    assert found.startswith("not_priced: ")
+    assert warning in found
+
+
+@pytest.mark.parametrize(
+    ("details", "problem"),
+    [
+        ({"text_tokens": 50, "audio_tokens": 60}, "text, audio and image are 110 tokens, of 100"),
+        ({"text_tokens": 50}, "text, audio and image are 50 tokens, of 100"),
+        ({"rejected_prediction_tokens": 200}, "200 tokens were predicted, of 100"),
+        ({"accepted_prediction_tokens": 60, "rejected_prediction_tokens": 60}, "120 tokens were predicted, of 100"),
+    ],
+)
+def test_parts_that_are_not_those_of_the_whole(details: dict[str, int], problem: str) -> None:
+    report = {"prompt_tokens": 10, "completion_tokens": 100, "completion_tokens_details": details}
+    with pytest.raises(TokengapError, match=problem):
+        read_usage(report)
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"text_tokens": 40, "audio_tokens": 60},
+        {"text_tokens": 100, "reasoning_tokens": 30},
+        {"text_tokens": 70, "reasoning_tokens": 30},
+        {"audio_tokens": 60},
+        {"text_tokens": 0, "reasoning_tokens": 100},
+    ],
+)
+def test_parts_that_are(details: dict[str, int]) -> None:
+    report = {"prompt_tokens": 10, "completion_tokens": 100, "completion_tokens_details": details}
+    assert read_usage(report).usage.output == 100
+
+
+@pytest.mark.parametrize("where", ["promptTokensDetails", "candidatesTokensDetails", "cacheTokensDetails"])
+def test_gemini_s_kinds_are_no_more_than_their_whole(where: str) -> None:
+    report = {"promptTokenCount": 10, "candidatesTokenCount": 10, "cachedContentTokenCount": 10}
+    kinds = [{"modality": "TEXT", "tokenCount": 6}, {"modality": "AUDIO", "tokenCount": 5}]
+    with pytest.raises(TokengapError, match=f"{where} add up to 11 tokens, more than 10"):
+        read_usage(report | {where: kinds})
+
+
+@pytest.mark.parametrize(
+    ("extra", "path"),
+    [
+        ({"foo": {"bar_tokens": 5}}, r"usage\.foo\.bar_tokens"),
+        ({"foo": [{"n": 0}, {"bar": {"n": 5}}]}, r"usage\.foo\[1\]\.bar\.n"),
+        ({"prompt_tokens_details": {"new": {"n": 1}}}, r"usage\.prompt_tokens_details\.new\.n"),
+    ],
+)
+def test_an_unknown_count_inside_an_unknown_object_is_refused(extra: dict[str, Any], path: str) -> None:
+    with pytest.raises(TokengapError, match=f"{path} is a count that is not known here"):
+        read_usage({"prompt_tokens": 10, "completion_tokens": 1, **extra})
+
+
+@pytest.mark.parametrize(
+    ("report", "format", "usage"),
+    [
+        (
+            {"input_tokens": 5, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 7}},
+            "anthropic",
+            Usage(input=5, output=9, reasoning=7),
+        ),
+        (
+            {"prompt_tokens": 2006, "cached_tokens": 1920, "completion_tokens": 300},
+            "openai-chat",
+            Usage(input=2006, output=300, cache_read=1920),
+        ),
+    ],
+)
+def test_what_others_report_too(report: dict[str, Any], format: str, usage: Usage) -> None:
+    read = read_usage(report)
+    assert (read.format, read.usage) == (format, usage)
+
+
+def test_two_counts_of_what_was_cached_agree() -> None:
+    report = {"prompt_tokens": 10, "cached_tokens": 5, "completion_tokens": 1}
+    with pytest.raises(TokengapError, match="cached_tokens is 5, its details say 4"):
+        read_usage(report | {"prompt_tokens_details": {"cached_tokens": 4}})

@@ -95,3 +95,38 @@ def test_parse_share(text: str, share: str) -> None:
 def test_parse_share_refuses(text: str) -> None:
     with pytest.raises(TokengapError, match="bad share"):
         parse_share(text)
+
+
+def test_a_month_is_summed_before_its_decimals_end() -> None:
+    """Words x 4/3 are no whole number of tokens, yet 9,000 calls of them cost 30.09 exactly."""
+    estimate = monthly_cost(
+        "gpt-4o",
+        input=1000,
+        output=Range(1, 1, 1),
+        calls=Range(9000, 9000, 9000),
+        word_input=Fraction(4000, 3),
+        as_of=NOON,
+    )
+    assert estimate.words is not None
+    assert estimate.gap is not None
+    assert estimate.words.typical == Money(Decimal("30.09"), "USD")
+    assert estimate.cost.typical == Money(Decimal("22.59"), "USD")
+    assert estimate.gap.typical == Money(Decimal("-7.5"), "USD")
+
+
+@pytest.mark.parametrize(("tokens", "cached"), [(1200, 720), (1201, 720), (1, 0)])
+def test_the_cached_share_of_a_call_is_whole_tokens(tokens: int, cached: int) -> None:
+    one = price_usage(Usage(input=tokens, output=9, cache_read=cached), "gpt-4o", as_of=NOON).total
+    month = monthly_cost(
+        "gpt-4o",
+        input=tokens,
+        output=Range(9, 9, 9),
+        calls=Range(2000, 2000, 2000),
+        cached_share=Fraction(3, 5),
+        word_input=Fraction(tokens),
+        as_of=NOON,
+    )
+    assert one is not None
+    assert month.cost.typical == one * 2000
+    assert month.gap is not None
+    assert month.gap.typical == Money(Decimal(0), "USD")

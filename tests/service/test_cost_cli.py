@@ -270,10 +270,6 @@ def test_a_request_that_is_not_wholly_counted_is_priced_with_a_warning(nowhere: 
     assert any("previous_response_id" in warning for warning in result["warnings"])
 
 
-def test_an_empty_price_is_refused(capsys: Capture, nowhere: Path) -> None:
-    assert "bad price ''" in refusal(capsys, "cost", "--model", "gpt-4o", "--price", "", "--input-tokens", "1")
-
-
 def test_an_unknown_model_of_a_request_has_its_json(nowhere: Path, capsys: Capture) -> None:
     (nowhere / "r.json").write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}]}))
     assert main(["cost", "--request", "r.json", "--model", "gpt-99", "--json"]) == 2
@@ -380,3 +376,127 @@ def test_counts_are_priced_with_the_warnings_of_their_price(command: str, capsys
     assert main([command, "--text", "hi", "--model", "azure/gpt-4o"]) == 0
     assert "model:azure/gpt-4o: borrowed_price: " in capsys.readouterr().err
     assert "bad time '2025-13-01'" in refusal(capsys, command, "--text", "hi", "--as-of", "2025-13-01")
+
+
+def test_the_input_of_an_unknown_model_is_unknown(nowhere: Path, capsys: Capture) -> None:
+    messages = [{"role": "user", "content": "hi"}]
+    lines = [{"model": model, "messages": messages} for model in ("gpt-99-super", "gpt-4o")]
+    (nowhere / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    result = answer(capsys, "cost", "--request", "r.jsonl", "--output-tokens", "7", exit=2)
+    assert [each["usage"] for each in result["results"]] == [{"input": None, "output": 7}, {"input": 8, "output": 7}]
+    assert main(["cost", "--request", "r.jsonl", "--output-tokens", "7"]) == 2
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:4]]
+    assert rows == [["-", "7"], ["8", "7"], ["-", "14"]]
+    (nowhere / "one.json").write_text(json.dumps(lines[0]))
+    cached = answer(capsys, "cost", "--request", "one.json", "--cache-read", "5", exit=2)
+    assert (cached["status"], cached["usage"]["input"]) == ("unknown_model", None)
+
+
+def test_the_variant_overrules_a_usage(nowhere: Path, capsys: Capture) -> None:
+    usage = {"prompt_tokens": 10**6, "completion_tokens": 0}
+    (nowhere / "u.json").write_text(json.dumps({"model": "gpt-5", "service_tier": "flex", "usage": usage}))
+    assert answer(capsys, "cost", "--usage", "u.json")["total"]["amount"] == "0.625"
+    assert answer(capsys, "cost", "--usage", "u.json", "--variant", "standard")["total"]["amount"] == "1.25"
+    assert "contradicts" in refusal(capsys, "cost", "--usage", "u.json", "--variant", "priority")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["as-of", "config", "price-data", "organisation-prices", "provider", "exchange-rate", "cached-share", "price"],
+)
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_is_not_left_out(option: str, value: str, capsys: Capture) -> None:
+    args = ("cost", "--model", "gpt-4o", "--input-tokens", "5", f"--{option}", value)
+    assert f"--{option}: the value is empty" in refusal(capsys, *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (("--calls", "9", "--words-factor", "2"), "--words-factor is how many tokens"),
+        (("--config", "tokengap.toml", "--no-config"), "--config and --no-config exclude each other"),
+        (("--model", "gpt-5"), "--model: is given twice"),
+        (("--as-of", NOON, "--as-of", NOON), "--as-of: is given twice"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(args: tuple[str, ...], problem: str, capsys: Capture) -> None:
+    assert problem in refusal(capsys, "cost", "--model", "gpt-4o", "--input-tokens", "5", *args)
+
+
+def test_one_usage_at_a_time(nowhere: Path, capsys: Capture) -> None:
+    (nowhere / "u.json").write_text('{"prompt_tokens": 1}')
+    assert "--usage: is given twice" in refusal(capsys, "cost", "--usage", "u.json", "--usage", "u.json")
+
+
+def test_people_see_the_variant_and_the_hours(capsys: Capture) -> None:
+    tokens = ("--input-tokens", "5", "--as-of", "2026-11-30T02:00:00Z")
+    assert main(["cost", "--model", "gpt-5", "--variant", "batch", *tokens]) == 0
+    assert "batch, openai/gpt-5 as of" in capsys.readouterr().out
+    assert main(["cost", "--model", "deepseek-v4-flash", *tokens]) == 0
+    assert "rule: the price of the hours 01:00-04:00 UTC" in capsys.readouterr().out
+
+
+RATE = "1 USD = 0.5 EUR @ 2026-11-28"
+
+
+def test_several_requests_and_a_month_are_converted(nowhere: Path, capsys: Capture) -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello, how are you?"}]}
+    (nowhere / "r.jsonl").write_text("\n".join([json.dumps(body)] * 2))
+    options = ("--output-tokens", "100", "--as-of", NOON, "--exchange-rate", RATE)
+    result = answer(capsys, "cost", "--request", "r.jsonl", *options)
+    assert result["total"] == {"amount": "0.002065", "currency": "USD"}
+    assert result["converted"] == {"amount": "0.0010325", "currency": "EUR"}
+    assert result["exchange_rate"]["date"] == "2026-11-28"
+    assert main(["cost", "--request", "r.jsonl", *options]) == 0
+    assert "converted: 0.001033 EUR, at 0.5 of 2026-11-28" in capsys.readouterr().out
+    month = ("cost", "--model", "gpt-4o", "--input-tokens", "1000000", "--calls", "2/4/6", *options[2:])
+    assert answer(capsys, *month)["volume"]["converted"]["typical"] == {"amount": "5", "currency": "EUR"}
+    assert main(month) == 0
+    assert any(line.split()[:3] == ["converted", "2.50", "EUR"] for line in capsys.readouterr().out.splitlines())
+
+
+def test_currencies_are_summed_each_by_itself(nowhere: Path, capsys: Capture) -> None:
+    (nowhere / "tokengap.toml").write_text('[[prices]]\nmodel = "gpt-4"\nin = "1000 EUR/1M"\nout = "1000 EUR/1M"\n')
+    messages = [{"role": "user", "content": "hi"}]
+    lines = [{"model": model, "messages": messages} for model in ("gpt-4", "gpt-4o", "gpt-4")]
+    (nowhere / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    result = answer(capsys, "cost", "--request", "r.jsonl", "--as-of", NOON)
+    assert (result["status"], result["total"]) == ("priced", None)
+    totals = [{"amount": "0.016", "currency": "EUR"}, {"amount": "0.00002", "currency": "USD"}]
+    assert result["totals"] == totals
+    assert main(["cost", "--request", "r.jsonl", "--as-of", NOON]) == 0
+    assert "0.016 EUR + 0.00002 USD  total" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--model", "gpt-4o", "--provider", "bedrock"), ("at provider 'aws'", "openai/gpt-4o")),
+        (("--model", "openai/gpt-4o", "--provider", "azure"), ("its name says 'openai'", "at provider 'azure'")),
+        (("--model", "house-modell"), ("did you mean house-model, of a price file",)),
+    ],
+)
+def test_a_refusal_names_what_is_meant(nowhere: Path, capsys: Capture, args: tuple[str, ...], says: tuple[str]) -> None:
+    (nowhere / "tokengap.toml").write_text('[[prices]]\nmodel = "house-model"\nin = "1 USD/1M"\n')
+    result = answer(capsys, "cost", "--input-tokens", "5", *args, exit=2)
+    assert all(part in result["warnings"][-1] for part in says)
+
+
+def test_prices_show_what_cost_refuses(nowhere: Path, capsys: Capture) -> None:
+    assert "unknown provider 'nope'" in refusal(capsys, "prices", "--provider", "nope")
+    assert "did you mean openai" in refusal(capsys, "prices", "--provider", "opnai")
+    dated = answer(capsys, "prices", "deepseek/deepseek-chat", "--as-of", "2026-11-30")
+    assert any(warning.startswith("bare_date") for warning in dated["prices"][0]["warnings"])
+    assert main(["prices", "gpt-4o", "--provider", "openai", "--as-of", NOON]) == 0
+    assert "prices: genai-prices 0.2.3, as of 2026-11-30T12:00:00Z" in capsys.readouterr().out
+    entry = '[[prices]]\nprovider = "my-cloud"\nmodel = "{}"\n{}\n'
+    (nowhere / "tokengap.toml").write_text(
+        entry.format("house", 'in = "1 USD/1M"')
+        + entry.format("lost", 'multiplier = "2"\nbase = "no-such-model"')
+        + entry.format("round", 'multiplier = "2"\nbase = "trip"')
+        + entry.format("trip", 'multiplier = "2"\nbase = "round"')
+    )
+    assert answer(capsys, "prices")["providers"]["my-cloud"] == 4
+    assert answer(capsys, "prices", "house")["prices"][0]["provider"] == "my-cloud"
+    assert "prices[1].base: unknown model 'no-such-model'" in refusal(capsys, "prices", "lost")
+    assert "circle" in refusal(capsys, "prices", "round")
