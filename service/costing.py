@@ -13,7 +13,7 @@ from ..estimators.cost import CostResult, price_report, price_usage
 from ..estimators.counting import ChatRequest
 from ..estimators.currency import parse_exchange_rate
 from ..estimators.price_list import count_models, list_prices
-from ..estimators.request_cost import STANDARD, RequestCost, price_request
+from ..estimators.request_cost import RequestCost, price_request
 from ..estimators.usage import Usage
 from ..estimators.volume import VolumeEstimate, monthly_cost, parse_range, parse_share
 from .operations import Done
@@ -81,7 +81,7 @@ class Costing:
             rate = parse_exchange_rate(body.exchange_rate) if body.exchange_rate else None
         return {
             "provider": body.provider,
-            "variant": None if body.variant == STANDARD and body.request is None else body.variant,
+            "variant": body.variant,
             "as_of": body.as_of or datetime.now(UTC),  # one time for the call and the month
             "price": price_of(body),
             "book": self._operations.book,
