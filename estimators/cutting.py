@@ -93,7 +93,11 @@ def count_until(text: str | Iterable[str], limit: int, counter: Counter) -> Limi
 
     Up to the limit the count is that of the whole text. A counter that cannot show its tokens counts
     all of it, since only its own rule knows where counts add up.
+
+    Raises TokengapError for a negative limit, and for what is no text or no counter.
     """
+    if not isinstance(counter, Counter):
+        raise _no_counter(counter)
     not_negative(limit, "the limit")
     if not isinstance(text, Iterable) or isinstance(text, (bytes, bytearray)):
         raise TokengapError(f"a text must be str, or parts that are, not {type(text).__name__}")
@@ -225,11 +229,15 @@ def tokenizer_of(counter: Counter) -> Tokenizer:
     if isinstance(counter, Tokenizer):
         return counter
     if not isinstance(counter, Counter):
-        raise TokengapError(f"{counter!r:.60} is no counter: get one with get_counter('o200k_base')")
+        raise _no_counter(counter)
     raise TokengapError(
         f"the counter {counter.name!r} cannot cut a text: it has no tokens that join to the text; "
         "use an encoding such as o200k_base"
     )
+
+
+def _no_counter(given: object) -> TokengapError:
+    return TokengapError(f"{given!r:.60} is no counter: get one with get_counter('o200k_base')")
 
 
 def whole_text(text: str) -> str:

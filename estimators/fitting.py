@@ -9,7 +9,7 @@ from ..tokenizers.counter import Count
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from .counting import ChatRequest, Text
-from .limits import Fit, find_limits, fit
+from .limits import Fit, find_limits, fit, whole_number
 from .request_count import RequestCount, count_request
 from .request_settings import named_model, requested_output
 
@@ -64,6 +64,7 @@ def fit_input(
     Raises TokengapError for a request that cannot be counted, UnknownNameError for an unknown model.
     """
     given = Text("text", given) if isinstance(given, str) else given
+    _check(given, model, counter, output_tokens, answer)
     body = given.body if isinstance(given, ChatRequest) else None
     model = model or named_model(body)
     if model is None:
@@ -90,11 +91,25 @@ def fit_input(
     return Fitting(given.source, held(expected), count, cut)
 
 
+def _check(given: object, model: object, counter: object, output_tokens: object, answer: object) -> None:
+    """Refuse what is of another type, by name."""
+    if not isinstance(given, Text | ChatRequest):
+        raise TokengapError(f"a str, a Text or a ChatRequest is needed, not {type(given).__name__}")
+    texts = {"model": model, "counter": counter, "answer": answer}
+    if isinstance(given, Text):
+        texts["text"] = given.text
+    for what, value in texts.items():
+        if not isinstance(value, str) and (value is not None or what == "text"):
+            raise TokengapError(f"the {what} must be a str, not {type(value).__name__}")
+    if output_tokens is not None:
+        whole_number(output_tokens, "the expected answer")
+
+
 def _counter_of(model: str, spec: str | None) -> Counter:
     try:
-        return get_counter(spec or f"model:{model}")
+        return get_counter(f"model:{model}" if spec is None else spec)
     except UnknownNameError:
-        if spec:
+        if spec is not None:
             raise
         raise TokengapError(
             f"the limits of {model!r} are known, but not its tokenizer; name a counter to count with, such as "

@@ -7,32 +7,31 @@ the public table that genai-prices ships. What neither knows is ``None``, never 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError, unknown_name
-from ..tokenizers.models import find_model, models
-
-if TYPE_CHECKING:
-    from genai_prices.types import MatchLogic, ModelInfo
+from ..tokenizers.models import known_model, models
+from . import price_names, price_table
+from .price_names import Found
 
 WARNINGS: Mapping[str, str] = {
+    "borrowed_limits": "the table has no limits at this provider: they are those of the model at its maker",
+    "fine_tune_limits": "the limits are those of the model that was tuned: none of the fine-tune itself are known",
     "limit_in_interval": "the limit lies inside the count's interval, so whether it fits is not known",
     "part_not_counted": "what was counted fits, but not everything was counted",
     "unknown_window": "no context window is known for this model, so whether the text fits is not known either",
     "unknown_output_limit": "no output limit is known for this model, so whether the answer fits is not known",
-    "output_over_limit": "the expected answer is longer than the model's output limit: it would be cut off",
+    "output_over_limit": "the expected answer is longer than any this model can give: cutting the input does not help",
+    "unlisted_release": "no table lists a release of this name, and the limits of its relatives are not taken for it",
     "window_differs": "the price table has another context window than the provider's documentation, which is used",
 }
 
-_MAKERS = ("openai", "anthropic", "google", "mistral", "cohere", "deepseek", "x-ai", "moonshotai")
-"""The providers whose models are looked up without a prefix: those that make what they serve."""
-
-_RELEASE = re.compile(r"[-@](20[0-9]{2}-?[0-9]{2}-?[0-9]{2}|latest)\Z")
+_FINE_TUNE = re.compile(r"(?P<where>(?:.*/)?)(?:ft:(?P<base>[^:/]+):.*|(?P<older>[^:/]+):ft-.+)")
+"""The name of a fine-tune, ``ft:gpt-4o:org::id`` or the older ``davinci:ft-org``, with what stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,8 @@ class Fit:
     ``fits`` is ``None`` where a limit that decides it is not known, or lies inside the count's interval.
     ``left`` is how many more tokens of input there is room for, ``must_cut`` how many are too many, and
     ``answer_room`` the longest answer that this input leaves room for: all three by the upper end of
-    the interval, so that they are safe.
+    the interval, so that they are safe. No cut makes room for an answer that is over the output limit:
+    ``left`` and ``must_cut`` then are for an answer as long as that limit, and ``answer_over`` is not 0.
     """
 
     limits: Limits
@@ -80,6 +80,11 @@ class Fit:
     answer_room: int | None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def answer_over(self) -> int:
+        """How many tokens the expected answer is longer than any that the model can give."""
+        return _over(self.limits, self.output_tokens)
+
     def to_dict(self) -> dict[str, Any]:
         return self.limits.to_dict() | {
             "fits": self.fits,
@@ -90,19 +95,6 @@ class Fit:
             "answer_room": self.answer_room,
             "warnings": list(self.warnings),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRow:
-    """One line of the list of models. ``published``: the maker has named the encoding."""
-
-    name: str
-    encoding: str | None
-    published: bool | None
-    limits: Limits
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.limits.to_dict() | {"model": self.name, "encoding": self.encoding, "published": self.published}
 
 
 def fit(
@@ -119,24 +111,24 @@ def fit(
     2000
 
     ``interval`` is that of an inexact count; without ``complete`` there is input that was not counted.
+    An answer over the output limit, or over the whole window, does not fit however much is cut: what is
+    left or must be cut is then told for the longest answer that the model gives, where that is known.
     Raises UnknownNameError for a model without limits and tokenizer, TokengapError for numbers that are
     no counts.
     """
-    low, high = interval or (tokens, tokens)
-    for number, what in ((tokens, "the input"), (output_tokens, "the expected answer")):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise TokengapError(f"{what} is {number!r} tokens: a whole number is needed, 0 or more")
-    if not low <= tokens <= high:
-        raise TokengapError(f"the interval {low} to {high} does not hold the count, {tokens}")
-    limits = find_limits(model) if isinstance(model, str) else model
+    whole_number(tokens, "the input")
+    whole_number(output_tokens, "the expected answer")
+    low, high = _bounds(interval, tokens)
+    limits = model if isinstance(model, Limits) else find_limits(model)
+    over = _over(limits, output_tokens)
     room = limits.max_input
     if room is None and limits.context_window is not None:
-        room = limits.context_window - output_tokens
+        room = limits.context_window - (_longest_answer(limits) if over else output_tokens)
     input_fits = None if room is None else _within(low, high, room)
     unsure = input_fits is None and room is not None
     if input_fits and not complete:
         input_fits = None
-    output_fits = not output_tokens or (None if limits.max_output is None else output_tokens <= limits.max_output)
+    output_fits = False if over else True if limits.max_output is not None or not output_tokens else None
     checks = (input_fits, output_fits)
     found = {
         "limit_in_interval": unsure,
@@ -157,6 +149,39 @@ def fit(
     )
 
 
+def whole_number(number: object, what: str) -> None:
+    """Refuse what is no number of tokens, saying of what it is."""
+    if not _is_whole(number):
+        raise TokengapError(f"{what} is {number!r:.40} tokens: a whole number is needed, 0 or more")
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 0
+
+
+def _bounds(interval: tuple[int, int] | None, tokens: int) -> tuple[int, int]:
+    if interval is None:
+        return tokens, tokens
+    if not isinstance(interval, tuple | list) or len(interval) != 2 or not all(map(_is_whole, interval)):
+        raise TokengapError(f"an interval is two whole numbers, such as (10, 12), not {interval!r:.40}")
+    low, high = interval
+    if not low <= tokens <= high:
+        raise TokengapError(f"the interval {low} to {high} does not hold the count, {tokens}")
+    return low, high
+
+
+def _over(limits: Limits, output_tokens: int) -> int:
+    """How many tokens an answer is longer than any the model can give, as far as is known."""
+    known = [limit for limit in (limits.max_output, limits.context_window) if limit is not None]
+    return max(output_tokens - min(known), 0) if known else 0
+
+
+def _longest_answer(limits: Limits) -> int:
+    """The output limit, where one is known that the window has room for."""
+    limit = limits.max_output or 0
+    return limit if limits.context_window is None or limit <= limits.context_window else 0
+
+
 def _within(low: int, high: int, room: int) -> bool | None:
     """Whether a count is within a limit; ``None`` where the limit lies inside its interval."""
     return True if high <= room else False if low > room else None
@@ -169,57 +194,90 @@ def _answer_room(limits: Limits, tokens: int) -> int | None:
     return max(min(limits.max_output, limits.context_window - (0 if limits.max_input else tokens)), 0)
 
 
-@lru_cache(maxsize=1024)  # bounded: a server is asked for any name
 def find_limits(model: str) -> Limits:
-    """The limits of a model, found by its name with or without provider, date and case.
+    """The limits of a model at the provider its name tells, or at its maker.
+
+    A name means here what it means to a price (``price_names.find``), so that no model has the limits of
+    another that only begins like it. The documented figures go before the table's where they are of that
+    very model at that very provider. A name for which only the tokenizer is known has no limits.
 
     Raises UnknownNameError, with the nearest names, for a model that no table has.
     """
-    names = _spellings(model)
-    entry = next((_supplement()["models"][name] for name in names if name in _supplement()["models"]), None)
-    info = _table_row(model, names)
-    if entry is None and info is None and not any(name in models() for name in names):
-        known = {*models(), *_supplement()["models"], *(info.id for _, info in _table_rows(_MAKERS))}
-        advice = "no limits and no tokenizer are known for it; 'tokengap models' lists those that are"
-        raise unknown_name("model", model[:100], known, advice)
-    return _limits(names[0], entry or {}, info)
+    if not isinstance(model, str):
+        raise TokengapError(f"a model's name must be a str, not {type(model).__name__}")
+    return _find_limits(model.strip())
 
 
-def list_models(containing: str = "", *, everything: bool = False) -> list[ModelRow]:
-    """The models with a known tokenizer or documented limits, by name; with ``everything``, the price table's too.
-
-    ``containing`` keeps the names that have it in them, in any case.
-    """
-    names = dict.fromkeys((*models(), *_supplement()["models"]))
-    rows = {name: ModelRow(name, *_encoding(name), find_limits(name)) for name in names if containing.lower() in name}
-    if everything:
-        for provider, info in _table_rows():
-            name = f"{provider}/{info.id}"
-            if containing.lower() in name.lower() and info.id not in rows:
-                rows[name] = ModelRow(name, None, None, _limits(name, {}, info))
-    return [rows[name] for name in sorted(rows)]
-
-
-def _encoding(name: str) -> tuple[str | None, bool | None]:
+@lru_cache(maxsize=1024)  # bounded: a server is asked for any name
+def _find_limits(model: str) -> Limits:
     try:
-        model = find_model(name)
+        name = price_names.clean(model)
+    except UnknownNameError:  # empty, too long, or not printable
+        raise _unknown(model) from None
+    if tuned := _FINE_TUNE.fullmatch(name):
+        try:
+            base = _find_limits(tuned["where"] + (tuned["base"] or tuned["older"]))
+        except UnknownNameError:
+            raise _unknown(model) from None
+        return replace(base, model=model, warnings=(*base.warnings, "fine_tune_limits"))
+    if (found := _row(name)) and found.info:
+        entry = _documented(name, found)
+        limits = _limits(model, entry, found.info.context_window)
+        borrowed = found.borrowed and not (entry and _speaks_of(entry, found.provider))
+        return replace(limits, warnings=(*limits.warnings, "borrowed_limits")) if borrowed else limits
+    known, entry = known_model(name), _entry(name, name.partition("/")[0] if "/" in name else None)
+    if known is None and not entry:
+        raise _unknown(model)
+    last = name.rpartition("/")[2].replace(".", "-")
+    unlisted = known is not None and not entry and last.startswith(f"{known.name.replace('.', '-')}-")
+    limits = _limits(model, entry, None)
+    return replace(limits, warnings=("unlisted_release",)) if unlisted else limits
+
+
+def _row(name: str) -> Found | None:
+    """The price table's row of a name; a provider's region has the models of the provider."""
+    try:
+        found = price_table.find(price_table.bundled(), name, None)
     except UnknownNameError:
-        return None, None
-    return model.encoding, model.published
+        return None
+    region, slash, model = found.model.partition("/")
+    return _row(f"{found.provider}/{model}") if found.info is None and slash and region else found
 
 
-def _limits(name: str, entry: Mapping[str, Any], info: ModelInfo | None) -> Limits:
-    window = info.context_window if info else None
+def _documented(name: str, found: Found) -> Mapping[str, Any]:
+    """What is documented of the very model that a row was found for; of a borrowed row, by its maker."""
+    provider = None if found.borrowed else found.provider
+    if entry := _entry(name, provider):
+        return entry
+    known = known_model(name)
+    if known is None or not (entry := _entry(known.name, provider)):
+        return {}
+    # A release with a row of its own may have limits of its own, too.
+    base = _row(f"{found.provider}/{known.name}")
+    return entry if base and base.info is found.info else {}
+
+
+def _entry(name: str, provider: str | None) -> Mapping[str, Any]:
+    """The supplement's figures of this name, where their source speaks of this provider."""
+    entry: Mapping[str, Any] = _supplement()["models"].get(name.rpartition("/")[2], {})
+    return entry if not entry or provider is None or _speaks_of(entry, provider) else {}
+
+
+def _speaks_of(entry: Mapping[str, Any], provider: str) -> bool:
+    return price_names.canonical(provider) in _supplement()["sources"][entry["source"]]["providers"]
+
+
+def _limits(model: str, entry: Mapping[str, Any], window: int | None) -> Limits:
     documented = entry.get("context_window")
     sources: dict[str, str] = {}
     if documented is None and window is not None:
-        sources["context_window"] = f"genai-prices {_version()}"
+        sources["context_window"] = f"genai-prices {price_table.bundled().version}"
     for limit in ("context_window", "max_input", "max_output"):
         if limit in entry:
             source = _supplement()["sources"][entry["source"]]
             sources[limit] = f"{source['url']} ({source['date']})"
     return Limits(
-        model=name,
+        model=model,
         context_window=window if documented is None else documented,
         max_input=entry.get("max_input"),
         max_output=entry.get("max_output"),
@@ -228,48 +286,16 @@ def _limits(name: str, entry: Mapping[str, Any], info: ModelInfo | None) -> Limi
     )
 
 
-def _spellings(model: str) -> list[str]:
-    """The names a model may be listed under, the likeliest first."""
-    plain = model.strip().lower()
-    bare = plain.rpartition("/")[2]
-    names = [bare, _RELEASE.sub("", bare)]
-    with suppress(UnknownNameError):
-        names.append(find_model(plain).name)
-    return list(dict.fromkeys(names))
+def _unknown(model: str) -> UnknownNameError:
+    rows = price_table.bundled().rows
+    listed = [f"{row.provider}/{row.model}" for row in rows] if "/" in model else [row.model for row in rows]
+    advice = "no limits and no tokenizer are known for it; 'tokengap models' lists those that are"
+    return unknown_name("model", model, [*models(), *_supplement()["models"], *listed], advice)
 
 
-def _table_row(model: str, names: list[str]) -> ModelInfo | None:
-    """The price table's row of a model; a row that only begins like its name is another model's."""
-    provider = model.strip().lower().rpartition("/")[0].rpartition("/")[2]
-    prefixed = _table_rows((provider,)) if provider else ()
-    for rows in (list(prefixed), list(_table_rows(_MAKERS))):
-        for name in names:
-            for _, info in rows:
-                if info.id.lower() == name:
-                    return info
-            for _, info in rows:
-                if info.id.lower() == f"{name}-latest" or _names(info.match, name):
-                    return info
-    return None
-
-
-def _names(match: MatchLogic, name: str) -> bool:
-    """Whether a clause of the table is this very name."""
-    from genai_prices import types
-
-    if isinstance(match, types.ClauseOr):
-        return any(_names(clause, name) for clause in match.or_)
-    return isinstance(match, types.ClauseEquals) and match.equals.lower() == name
-
-
-def _table_rows(providers: Iterable[str] = ()) -> Iterator[tuple[str, ModelInfo]]:
-    """The rows of some providers, in their order, or of all."""
-    from genai_prices.data_snapshot import get_snapshot
-
-    by_id = {provider.id: provider for provider in get_snapshot().providers}
-    for name in providers or by_id:
-        if name in by_id:
-            yield from ((name, info) for info in by_id[name].models)
+def documented_models() -> Iterable[str]:
+    """The names in the supplement."""
+    return _supplement()["models"]
 
 
 @cache
@@ -278,10 +304,3 @@ def _supplement() -> Mapping[str, Mapping[str, Any]]:
 
     table: Mapping[str, Mapping[str, Any]] = json.loads(Path(__file__).with_name("model_limits.json").read_bytes())
     return table
-
-
-@cache
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("genai-prices")

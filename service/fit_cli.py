@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
+from ..tokenizers.registry import get_counter
 from .inputs import STDIN, read_text
 from .numbers import figure, whole
 from .reports import explained, printable, warn, write_json
@@ -61,6 +62,7 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
 
 def run_fit(args: argparse.Namespace) -> int:
     """Exit code 0 where everything fits or nobody knows, 1 where something does not."""
+    _check(args)
     sample = None if args.answer is None else read_text(args.answer)
     results = [_fit(args, given, sample) for given in _inputs(args)]
     verdicts = {result.verdict.fits for result in results}
@@ -73,6 +75,19 @@ def run_fit(args: argparse.Namespace) -> int:
     else:
         _print_several(results)
     return DOES_NOT_FIT if fits is False else 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that are wrong whatever the input, before it is read."""
+    read = [args.answer, *(args.requests or [args.path or STDIN])]
+    if read.count(STDIN) > 1:
+        raise TokengapError("standard input can be read only once: give a file for the text, the request or --answer")
+    if args.counter is not None:
+        get_counter(args.counter)
+    if args.model is not None:
+        from ..estimators.limits import find_limits
+
+        find_limits(args.model)
 
 
 def _inputs(args: argparse.Namespace) -> Sequence[Text | ChatRequest]:
@@ -103,7 +118,7 @@ def _print_one(result: Fitting, *, is_text: bool) -> None:
     verdict, count = result.verdict, result.count
     limits = verdict.limits
     interval = f", between {count.interval[0]:,} and {count.interval[1]:,}" if count.interval else ""
-    print(f"{limits.model}: {_VERDICT[verdict.fits]}")
+    print(f"{printable(limits.model)}: {_VERDICT[verdict.fits]}")
     name = "text" if is_text else "request"
     print(f"  {name:15} {count.tokens:>11,} tokens ({count.tokenizer}, {count.kind}{interval})")
     if verdict.output_tokens:
@@ -115,6 +130,8 @@ def _print_one(result: Fitting, *, is_text: bool) -> None:
     ):
         if limit is not None or name != "input limit":
             print(f"  {name:15} {figure(limit):>11}")
+    if verdict.answer_over:
+        print(f"  answer is over  {verdict.answer_over:>11,} tokens: the model gives none so long, whatever is cut")
     if verdict.must_cut:
         keep = (count.interval[1] if count.interval else count.tokens) - verdict.must_cut
         how = f": tokengap cut --counter {count.tokenizer} --max-tokens {keep}" if keep and is_text else ""
@@ -133,9 +150,11 @@ def _print_several(results: Sequence[Fitting]) -> None:
         verdict = result.verdict
         room = "" if verdict.left is None else f", {verdict.left:,} left"
         room = f", {verdict.must_cut:,} must be cut" if verdict.must_cut else room
+        over = f", the answer is {verdict.answer_over:,} over the limit" if verdict.answer_over else ""
+        answer = f", the answer {_answer_summary(result.answer)}" if result.answer else ""
         print(
             f"{result.count.tokens:>{width},} tokens  {printable(result.source)}: "
-            f"{_VERDICT[verdict.fits]} {verdict.limits.model}{room}"
+            f"{_VERDICT[verdict.fits]} {printable(verdict.limits.model)}{room}{over}{answer}"
         )
     for result in results:
         _print_warnings(result, f"{result.source}: ")

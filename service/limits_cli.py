@@ -43,7 +43,10 @@ def add_parsers(commands: _SubParsersAction[Any]) -> None:
     listed = commands.add_parser(
         "models",
         description="List models: encoding, context window, limits of input and output, in tokens.\n"
-        "A dash is a limit that is not known.",
+        "WINDOW is for input and answer together; INPUT is a limit of the input alone, which only some\n"
+        "providers have; OUTPUT is the longest answer. A dash is a limit that is not known, or no encoding: such\n"
+        "a model is counted with --counter. A ? after an encoding says that the provider has not named it: it is\n"
+        "assumed, and counts by it are heuristic. Every name can be given to 'tokengap fit'.",
     )
     listed.add_argument("containing", nargs="?", default="", metavar="TEXT", help="only names that have this in them")
     listed.add_argument("--all", action="store_true", help="also the models of the price table, as provider/name")
@@ -67,7 +70,7 @@ def run_cut(args: argparse.Namespace) -> int:
 
 def run_models(args: argparse.Namespace) -> int:
     """Print the list; none that matches is an error."""
-    from ..estimators.limits import list_models
+    from ..estimators.model_list import list_models
 
     rows = list_models(args.containing, everything=args.all)
     if not rows:
@@ -84,7 +87,7 @@ def run_models(args: argparse.Namespace) -> int:
         figures = "  ".join(f"{figure(limit):>9}" for limit in limits)
         print(f"{row.name:{width}}  {(row.encoding or '-') + assumed:14}  {figures}")
     if any(row.published is False for row in rows):
-        print("? the provider has not named the encoding", file=sys.stderr)
+        print("? the provider has not named the encoding: it is assumed", file=sys.stderr)
     return 0
 
 

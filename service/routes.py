@@ -13,7 +13,7 @@ from ..estimators.contract import report_json
 from ..estimators.counting import ChatRequest, Report, Text, Texts, count
 from ..estimators.cutting import tokenizer_of
 from ..estimators.fitting import fit_input
-from ..estimators.limits import list_models
+from ..estimators.model_list import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
 from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer

@@ -79,13 +79,16 @@ def find_model(name: str) -> Model:
 
     Raises UnknownNameError; no model is ever guessed from the beginning of its name.
     """
-    known = models()
-    plain = _base_name(name)
-    for candidate in _candidates(plain):
-        if model := known.get(candidate):
-            return model
+    if model := known_model(name):
+        return model
     advice = "no tokenizer is known for it. Name a counter instead, such as o200k_base, or see 'tokengap counters'"
-    raise unknown_name("model", name[:100], known, advice, looked_up=plain)
+    raise unknown_name("model", name[:100], models(), advice, looked_up=_base_name(name))
+
+
+def known_model(name: str) -> Model | None:
+    """The model that ``find_model`` finds, or ``None`` where it finds none."""
+    known = models()
+    return next((known[form] for form in _candidates(_base_name(name)) if form in known), None)
 
 
 @cache

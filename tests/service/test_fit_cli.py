@@ -1,6 +1,8 @@
 """The command fit, run as a user runs it."""
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ def test_fit_as_json(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(capsys.readouterr().out)
     tokens = get_counter("o200k_base").count(TEXT).tokens
     assert {name: result[name] for name in ("model", "fits", "tokens", "kind", "context_window", "max_output")} == {
-        "model": "gpt-4o",
+        "model": "openai/gpt-4o",
         "fits": True,
         "tokens": tokens,
         "kind": "exact",
@@ -57,8 +59,48 @@ def test_an_unknown_window_is_null_with_a_warning(file: str, capsys: pytest.Capt
 
 
 def test_limits_without_a_tokenizer_need_a_counter(file: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit", "--model", "no-tokenizer/deepseek-chat", "--counter", "o200k_base", file]) == 0
-    assert "deepseek-chat: fits" in capsys.readouterr().out
+    name = "cloudflare/@cf/meta/llama-3.3-70b-instruct-fp8-fast"
+    assert main(["fit", "--model", name, file]) == 2
+    assert f"the limits of {name!r} are known, but not its tokenizer" in capsys.readouterr().err
+    assert main(["fit", "--model", name, "--counter", "o200k_base", file]) == 0
+    assert f"{name}: fits" in capsys.readouterr().out
+
+
+def test_an_answer_over_the_output_limit_is_not_a_text_to_cut(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["fit", "--model", "gpt-4o", "--output-tokens", "128000", file]
+    assert main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert "answer is over      111,616 tokens: the model gives none so long, whatever is cut\n" in out
+    assert "must be cut" not in out
+    assert "cutting the input does not help" in err
+    assert main([*arguments, "--json"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert (result["fits"], result["must_cut"]) == (False, 0)
+    assert "output_over_limit" in result["warnings"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--model", "gpt-4o", "--answer", "-", "-"],
+        ["--model", "gpt-4o", "--answer", "-"],
+        ["--request", "-", "--answer", "-"],
+        ["--request", "-", "--request", "-"],
+    ],
+)
+def test_standard_input_is_not_read_twice(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "standard input can be read only once" in err
+
+
+def test_an_answer_is_read_from_standard_input(
+    file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Unbelievably good")))
+    assert main(["fit", "--model", "gpt-4o", "--answer", "-", "--json", file]) == 0
+    assert json.loads(capsys.readouterr().out)["output_tokens"] == 4
 
 
 def test_an_answer_cut_inside_a_word_is_shown(file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,6 +123,23 @@ def test_an_answer_cut_inside_a_word_is_shown(file: str, tmp_path: Path, capsys:
         "inside_word": "Unbelievably",
         "inside_character": False,
     }
+
+
+def test_of_several_requests_each_shows_where_the_answer_is_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer, path = tmp_path / "answer.txt", tmp_path / "r.jsonl"
+    answer.write_text("Unbelievably good")
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
+    lengths = (2, 3, 20_000)
+    path.write_text("\n".join(json.dumps(body | {"max_tokens": length}) for length in lengths))
+    assert main(["fit", "--request", str(path), "--answer", str(answer)]) == 1
+    inside, between, over = capsys.readouterr().out.splitlines()
+    assert inside.endswith(
+        ", the answer would be cut off inside the word 'Unbelievably', after 'Unbel'; 12 characters would be lost"
+    )
+    assert ", the answer would be cut off between words, after 'Unbelievably'" in between
+    assert over.endswith(", the answer is 3,616 over the limit, the answer would be complete")
 
 
 def test_fit_names_what_of_a_request_is_not_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +211,12 @@ def test_a_limit_inside_the_interval_decides_nothing(tmp_path: Path, capsys: pyt
         (["README.md"], "a text names no model: give --model"),
         (["--request", "{request}", "{request}"], "give a text or --request, not both"),
         (["--request", "{request}"], "a model is needed"),
-        (["--request", "{request}", "--model", "gpt-4x"], "r.json: unknown model 'gpt-4x': did you mean"),
+        (["--request", "{request}", "--model", "gpt-4x"], "error: unknown model 'gpt-4x': did you mean"),
+        (["--model", "gpt-4x", "README.md"], "error: unknown model 'gpt-4x': did you mean"),
+        (["--model", "gpt-4o", "--counter", "o200k", "README.md"], "error: unknown counter 'o200k': did you mean"),
+        (["--model", "gpt-4o", "--counter", "", "README.md"], "error: unknown counter ''"),
+        (["--model", "gpt-4o", "--counter", "model:x", "README.md"], "error: unknown model 'x'"),
+        (["--model", "", "README.md"], "error: unknown model ''"),
     ],
 )
 def test_fit_needs_a_model_and_one_input(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -90,3 +91,19 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert "o200k_base?" in out
     assert "has not named the encoding" in err
+
+
+def test_models_says_what_its_columns_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "INPUT is a limit of the input alone" in out
+    assert "A ? after an encoding" in out
+
+
+def test_the_keys_of_models_are_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "gpt-4o", "--json"]) == 0
+    keys = {key for row in json.loads(capsys.readouterr().out) for key in row}
+    page = Path(__file__).parents[2].joinpath("docs/limits.md").read_text(encoding="utf-8")
+    table = page.partition("`tokengap models --json`")[2].partition("\n## ")[0]
+    columns = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert keys == {name for column in columns for name in re.findall(r"`(\w+)`", column)}
