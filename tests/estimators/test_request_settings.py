@@ -27,7 +27,7 @@ def test_the_tier_of_a_request(body: Any, variant: str | None) -> None:
 
 
 def test_a_tier_without_a_price_is_refused() -> None:
-    with pytest.raises(TokengapError, match="service_tier: no price is known for 'gold'"):
+    with pytest.raises(TokengapError, match="serviceTier: no price is known for 'gold'"):
         requested_variant({"contents": "x", "serviceTier": "gold"})
 
 
