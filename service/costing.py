@@ -60,16 +60,17 @@ class Costing:
         """The prices that match, or without a pattern and provider how many models each provider has."""
         book = self._operations.book
         with faults_at("/as_of"):
-            time = parse_as_of(as_of).time
+            asked = parse_as_of(as_of)
+        time = asked.time
         table = book.table
         # Where the files are is the operator's business.
         files = [{"name": layer.name, "sha256": layer.sha256} for layer in book.layers]
         source = {"table": table.name, "version": table.version, "sha256": table.sha256, "files": files}
         found: dict[str, Any]
         if pattern or provider:
-            found = {"prices": [row.to_dict() for row in list_prices(book, time, pattern, provider)]}
+            found = {"prices": [row.to_dict() for row in list_prices(book, asked, pattern, provider)]}
         else:
-            found = {"providers": count_models(book)}
+            found = {"providers": count_models(book, time)}
         return {**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source}
 
     def _options(self, body: CostBody) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _volume(body: CostBody, priced: CostResult, options: Mapping[str, Any]) -> V
             cached_share=parse_share(body.cached_share) if body.cached_share else Fraction(0),
             word_input=None if body.words is None else body.words * Fraction(factor),
             variant=priced.variant,
-            **{name: options[name] for name in ("provider", "as_of", "price", "book")},
+            **{name: options[name] for name in ("provider", "as_of", "price", "book", "exchange_rate")},
         )
 
 
