@@ -225,7 +225,9 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
     ) -> Response:
         return _json(encode(await workers.run(operations.models, containing, everything)))
 
-    @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=access, summary="List prices")
+    named = access | _problems(404)
+
+    @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=named, summary="List prices")
     async def prices(
         pattern: Annotated[str | None, Query(max_length=100, description="a part of a name, or a glob: gpt-5*")] = None,
         provider: Annotated[str | None, Query(max_length=100, description="one provider's only")] = None,

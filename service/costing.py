@@ -68,7 +68,8 @@ class Costing:
         source = {"table": table.name, "version": table.version, "sha256": table.sha256, "files": files}
         found: dict[str, Any]
         if pattern or provider:
-            found = {"prices": [row.to_dict() for row in list_prices(book, asked, pattern, provider)]}
+            with faults_at("/provider"):
+                found = {"prices": [row.to_dict() for row in list_prices(book, asked, pattern, provider)]}
         else:
             found = {"providers": count_models(book, time)}
         return {**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source}

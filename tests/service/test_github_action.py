@@ -401,11 +401,11 @@ HOSTILE = "$(touch pwned) `touch pwned` \"; touch pwned; \" '; touch pwned; ' ${
 
 
 @pytest.mark.parametrize(
-    ("names", "exit_code"), [(("config", "token"), 2), (("baseline", "comment"), 1), (("paths", "token"), 0)]
+    ("names", "exit_code"), [(("config", "token"), 2), (("baseline", "comment"), 1), (("paths", "token"), 2)]
 )
 def test_inputs_are_never_code(act: Act, origin: Origin, names: tuple[str, ...], exit_code: int) -> None:
     job = act(origin.pull_request({"prompts/system.md": LINE * 20}), dict.fromkeys(names, HOSTILE))
-    assert job.exit_code == exit_code, job.log  # no budget is about such paths
+    assert job.exit_code == exit_code, job.log
     assert not list(origin.folder.parent.rglob("pwned"))
 
 
