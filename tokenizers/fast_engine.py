@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sized
 from typing import NamedTuple
 
 from .encodings import Encoding
+from .text import WHITE_SPACE
 
 PACKAGE = "fastokens"
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -29,7 +30,7 @@ fork would lose; and pieces that stay in the processor's cache are counted twice
 LETTER = r"[A-Za-z\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
 NO_LETTER = r"[\x00-&(-@\[-`{-\x7f\u3000-\u3002\u300c-\u300f\uff01\uff0c\uff1a\uff1b\uff1f]"
 """A text may be cut between these two, since every published pattern has a chunk boundary there, and the same
-chunks on both sides of it.
+chunks on both sides of it; and before a single space between two characters that are none, as ``safe_cuts`` says.
 
 A letter ends the chunk it is in unless a letter, a mark or an apostrophe follows, and here none does. So no chunk
 reaches over the cut. No pattern looks behind, so what follows it is chunked as if it stood alone. What precedes it
@@ -94,7 +95,8 @@ def pieces(text: str, size: int = LARGEST // 4) -> Iterator[str]:
     """Cut a text into pieces of a few characters more than ``size``, where there is a place to cut it."""
     import re
 
-    cut = re.compile(f"(?<={LETTER})(?={NO_LETTER})")
+    space = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
+    cut = re.compile(f"(?<={LETTER})(?={NO_LETTER})|(?<=[^{space}])(?= [^{space}])")
     start = 0
     while len(text) - start > size:
         found = cut.search(text, start + size)
