@@ -31,7 +31,7 @@ _TOO_MANY = " " * 81, "\t" * 22
 _FOLLOWED = f"(?=[^{re.escape(WHITE_SPACE)}])"
 _SPACES, _TABS = re.compile("  +" + _FOLLOWED), re.compile("\t\t+" + _FOLLOWED)
 _IN_A_ROW = " \t", "\t ", " \xa0", "\xa0 ", "\t\xa0", "\xa0\t", "\xa0\xa0"
-_RARE_SPACES = tuple(set(WHITE_SPACE) - set("\n\r \t\xa0"))
+_RARE_SPACES = tuple(set(WHITE_SPACE) - set("\n\r \t\v\f\xa0"))
 _PUNCTUATION = "\u2000".encode()[:2]  # with which U+2000 to U+203F begin
 _LATIN_1 = bytes(range(0xC4))  # of which ASCII and Latin-1 are made
 
@@ -61,9 +61,11 @@ def prepared(text: str) -> tuple[str, int] | None:
 
     ``None`` for a text that the simple patterns would split otherwise than the published ones.
     """
-    if not text.isascii() and text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1):
+    if "\v" in text or "\f" in text:
         return None
-    if any(map(text.__contains__, _RARE_SPACES)):
+    if not text.isascii() and (
+        text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1) or any(map(text.__contains__, _RARE_SPACES))
+    ):
         return None
     tabs = "\t" in text
     if (tabs or "\xa0" in text) and any(map(text.__contains__, _IN_A_ROW)):
