@@ -11,10 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = Path(__file__).parents[2] / "benchmarks" / "http_attack.py"
 SECONDS = "60" if os.environ.get("TOKENGAP_SLOW") else "6"
 
 
+@pytest.mark.slow
 def test_an_attack_fails_nobody() -> None:
     command: list[str | Path] = [sys.executable, PROGRAM, "--json", "--seconds", SECONDS]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
