@@ -62,6 +62,7 @@ def create_app(settings: Settings | None = None) -> Application:
     async def load() -> None:
         try:
             await asyncio.to_thread(operations.load)
+            operations.warm_up()
         except Exception:
             log.exception("loading failed")
             raise
@@ -98,7 +99,16 @@ def create_app(settings: Settings | None = None) -> Application:
 
     bodies = Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds)
     most_values = 2 * max(settings.max_values, settings.max_tokenize_chars)
-    engine = Engine(bodies, long, short, settings.inline_bytes, most_values, operations.is_warm, counted)
+    engine = Engine(
+        bodies=bodies,
+        long=long,
+        short=short,
+        inline_bytes=settings.inline_bytes,
+        most_values=most_values,
+        is_warm=operations.is_warm,
+        prepare=operations.prepare,
+        counted=counted,
+    )
     costing = Costing(operations)
     direct = _add_operations(app, [*_own(operations, costing), *facades(operations)], engine)
     _add_lists(app, operations, costing, short)

@@ -88,6 +88,7 @@ class Engine:
     inline_bytes: int
     most_values: int
     is_warm: Callable[[tuple[str, ...]], bool]
+    prepare: Callable[[tuple[str, ...]], None]
     counted: Callable[[Done], None]
 
 
@@ -140,7 +141,7 @@ class OperationRoute:
         body = self.check(value)
         if body.weight(len(raw)) > engine.inline_bytes:
             return await _unless_gone(engine.long.run(self._act, body, params), receive)
-        if not engine.is_warm((*body.specs(), *(f"model:{name}" for name in params.values()))):
+        if not engine.is_warm(_specs(body, params)):
             return await engine.short.run(self._act, body, params)
         return self._act(body, params)
 
@@ -150,6 +151,9 @@ class OperationRoute:
 
     def _act(self, body: Body, params: Mapping[str, str]) -> Done:
         """Do it, and write the answer where it was done: a long one takes long to write, too."""
+        specs = _specs(body, params)
+        if not self._engine.is_warm(specs):
+            self._engine.prepare(specs)
         done = self.operation.act(body, **params)
         self._engine.counted(done)
         return done._replace(body=encode(done.body))
@@ -181,6 +185,11 @@ class DocumentedRoute(APIRoute):
 
     def run(self, app: Any) -> None:
         self.app = app
+
+
+def _specs(body: Body, params: Mapping[str, str]) -> tuple[str, ...]:
+    """What is counted with: what the body names, or the path."""
+    return (*body.specs(), *(f"model:{name}" for name in params.values()))
 
 
 def _check_media_type(headers: Mapping[bytes, bytes]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,9 @@ from ..estimators.model_list import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
 from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer
+from ..tokenizers.encoding_counter import EncodingCounter
 from ..tokenizers.errors import TokengapError
+from ..tokenizers.models import ModelCounter
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
 from .operations import Done
@@ -41,12 +43,28 @@ class Operations:
         self._warm: dict[str, None] = {}
 
     def load(self) -> None:
-        """Read vocabularies and prices, so that no request waits for them."""
+        """Read vocabularies and prices, in any thread; ``warm_up`` is to follow, in the thread that counts most."""
+        self.prepare(self.settings.preload)
+        _ = self.book.table
+
+    def warm_up(self) -> None:
+        """Count once with what was loaded. The thread that counts first with tiktoken is faster than others after."""
         for spec in self.settings.preload:
-            self.counter(spec, "/preload").count("ready")
+            counter = self.counter(spec, "/preload")
+            for text in ("ready", "ĉu ne?"):  # the second is none that a simple pattern will do for
+                counter.count(text)
             self.warmed(spec)
             self.quick.learn((spec,))
         count("ready", ["model:gpt-4o"], book=self.book)
+
+    def prepare(self, specs: Iterable[str]) -> None:
+        """Load what counting with these takes, so that no later request waits for it; of unknown names, nothing."""
+        for spec in specs:
+            with suppress(Problem):
+                counter = self.counter(spec, "")
+                counter = counter.counter if isinstance(counter, ModelCounter) else counter
+                if isinstance(counter, EncodingCounter):
+                    counter.prepare()
 
     def is_warm(self, specs: Sequence[str]) -> bool:
         """Whether counting with these waits for nothing: no vocabulary to read, no unknown name to explain."""

@@ -30,6 +30,10 @@ class EncodingCounter:
             warnings=("lone_surrogate",) if repaired else (),
         )
 
+    def prepare(self) -> None:
+        """Load at once what much text is counted with: for processes that answer many, and none of them late."""
+        engines.prepare(self._encoding)
+
     @property
     def adds_up(self) -> bool:
         return True

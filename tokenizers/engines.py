@@ -37,6 +37,15 @@ def count(text: str, encoding: Encoding) -> int:
     return fast_engine.count(text, encoding, _count_without_extras)
 
 
+def prepare(encoding: Encoding) -> None:
+    """Load at once what a process that counts much comes to count with, so that no text waits for it."""
+    from .tiktoken_encodings import load
+
+    load(encoding)
+    python_engine.engine(encoding).spend()
+    fast_engine.prepare(encoding)
+
+
 def _count_without_extras(text: str, encoding: Encoding) -> int:
     python = python_engine.engine(encoding)
     if python.is_spent or len(text) > LARGE:

@@ -42,6 +42,10 @@ class PythonEngine:
         self._counts.work += len(text) // 8  # to find the chunks, and those that are known
         return sum(map(self._counts.__getitem__, self._chunks(text)))
 
+    def spend(self) -> None:
+        """Leave all further counting to what takes longer to load."""
+        self._counts.work = max(self._counts.work, WORTH + 1)
+
     @property
     def is_spent(self) -> bool:
         """Whether this engine has done so much that to load tiktoken would not have taken longer."""

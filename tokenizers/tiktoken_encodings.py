@@ -34,6 +34,13 @@ def count(text: str, encoding: Encoding) -> int:
     return count_tokens(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
 
 
+def load(encoding: Encoding) -> None:
+    """Build all that texts are counted with, so that none waits for it."""
+    tiktoken_for(encoding.ranks, encoding.pattern)
+    if pattern := simple_pattern(encoding.pattern):
+        tiktoken_for(encoding.ranks, pattern)
+
+
 def encode(text: str, encoding: Encoding) -> list[int]:
     """The ids of a well-formed text, in the order of ``pieces``."""
     tiktoken = tiktoken_for(encoding.ranks, encoding.pattern)

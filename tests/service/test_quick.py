@@ -20,7 +20,7 @@ SPECS = (["o200k_base"], ["cl100k_base", "o200k_base", "gpt2"])
 @pytest.fixture(scope="module")
 def operations() -> Operations:
     made = Operations(Settings(preload=("o200k_base",)))
-    made.load()
+    made.warm_up()
     return made
 
 
