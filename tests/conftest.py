@@ -28,11 +28,12 @@ settings.load_profile("tokengap")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if os.environ.get("TOKENGAP_SLOW"):
-        return
+    asked = os.environ.get("TOKENGAP_SLOW")
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.get_closest_marker("slow") and not asked:
             item.add_marker(pytest.mark.skip(reason="slow: set TOKENGAP_SLOW=1 to run it"))
+        if item.get_closest_marker("probe") and asked != "all":
+            item.add_marker(pytest.mark.skip(reason="takes minutes: set TOKENGAP_SLOW=all to run it"))
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def run(name: str, *options: str, texts: Path) -> subprocess.CompletedProcess[st
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
+@pytest.mark.probe
 def test_counting(texts: Path) -> None:
     engines = ("--engines", "tiktoken", "tokengap", "[fast]")
     done = run(

@@ -93,7 +93,7 @@ def test_the_characters_of_many_scripts(engine: str, name: str) -> None:
         assert_same(engine, name, in_four_contexts(range(start, start + 0x200)))
 
 
-@pytest.mark.slow
+@pytest.mark.probe
 @every_engine
 @every_encoding
 def test_every_character(engine: str, name: str) -> None:
@@ -102,7 +102,7 @@ def test_every_character(engine: str, name: str) -> None:
             assert_same(engine, name, in_four_contexts(range(start, start + 0x800)))
 
 
-@pytest.mark.slow
+@pytest.mark.probe
 @every_engine
 @every_encoding
 def test_standard_library(engine: str, name: str) -> None:

@@ -100,7 +100,7 @@ def test_some_of_the_standard_library(name: str) -> None:
         check(name, text)
 
 
-@pytest.mark.slow
+@pytest.mark.probe
 def test_the_standard_library(name: str) -> None:
     parts = list(sources())
     for text in parts:
@@ -108,7 +108,7 @@ def test_the_standard_library(name: str) -> None:
     check(name, "".join(parts))  # as one text, so that it is cut
 
 
-@pytest.mark.slow
+@pytest.mark.probe
 def test_every_code_point(name: str) -> None:
     """Alone on a line, after a letter, before 's, after a space; after a capital and a digit as well."""
     encode = reference(name).encode_ordinary
