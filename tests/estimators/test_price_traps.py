@@ -246,6 +246,8 @@ def test_9_the_table_is_named_by_version_and_hash() -> None:
     assert source["table"] == "genai-prices"
     assert source["version"] == genai_prices.__version__
     assert source["sha256"] == price_table.PriceTable("copy", None, price_table.bundled().providers).sha256
+    assert source["sha256"] == price_table._KNOWN_TABLE, "a new genai-prices: write both of its hashes down"
+    assert price_table._file_hash(price_table.bundled().file or "") == price_table._KNOWN_FILE
     fewer = price_table.PriceTable("fewer", None, price_table.bundled().providers[:-1])
     assert fewer.sha256 != source["sha256"]
 
