@@ -25,7 +25,7 @@ from .budget_values import (
     read_variables,
 )
 from .price import Money
-from .price_config import PREFIX
+from .project_file import PREFIX
 from .toml_origin import Origin, Steps, parse_toml
 
 MOST_BUDGETS = 200
@@ -108,10 +108,11 @@ class Configuration(BaseModel):
 
 
 class Loaded(NamedTuple):
-    """A configuration and where it was read."""
+    """A configuration and where it was read. ``has_prices``: its file has prices too, which are read apart."""
 
     configuration: Configuration
     origin: Origin
+    has_prices: bool = False
 
 
 def read_configuration(data: bytes, path: str) -> Loaded:
@@ -124,7 +125,8 @@ def read_configuration(data: bytes, path: str) -> Loaded:
     in_pyproject = PurePosixPath(path).name == "pyproject.toml"
     origin = Origin(path, data, PREFIX if in_pyproject else ())
     settings = _below_tool(tables, origin) if in_pyproject else tables
-    return Loaded(validate({key: settings[key] for key in settings if key not in ELSEWHERE}, origin), origin)
+    configuration = validate({key: settings[key] for key in settings if key not in ELSEWHERE}, origin)
+    return Loaded(configuration, origin, not settings.keys().isdisjoint(ELSEWHERE))
 
 
 def validate(settings: Mapping[str, Any], origin: Origin) -> Configuration:
@@ -179,7 +181,7 @@ def _words(detail: ErrorDetails, steps: Steps) -> str:
 
 def _unknown(key: str, *, at_top: bool) -> str:
     """An unknown key: where it belongs, or the nearest that would do."""
-    from .price_data import nearest
+    from .project_file import nearest
 
     top, inner = (*Configuration.model_fields, *ELSEWHERE), tuple(Budget.model_fields)
     if at_top and key in inner:

@@ -69,7 +69,7 @@ def run_check(
 
 def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
     """How to count a budget's files, or an error at the name that is not known."""
-    configuration, origin = loaded
+    configuration, origin, _ = loaded
     budget = configuration.budget[place]
     model = budget.model or configuration.model
     named: Steps = ("budget", place, "model") if budget.model else ("model",)

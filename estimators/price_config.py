@@ -19,18 +19,9 @@ from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
 from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
 from .price_book import Entry, Layer
-from .price_data import nearest, read_bytes
 from .price_names import canonical, forms
+from .project_file import PREFIX, PROJECT_KEYS, nearest, read_bytes
 from .toml_origin import Origin, Steps, parse_toml
-
-PROJECT_FILES = ("tokengap.toml", "pyproject.toml")
-"""Where a project's configuration is looked for; in pyproject.toml it is under ``tool.tokengap``."""
-
-PREFIX: Steps = ("tool", "tokengap")
-"""Where the configuration is in a pyproject.toml; in a tokengap.toml it is at the top."""
-
-PROJECT_KEYS = ("model", "prices_at", "budget", "prices", "organisation_prices")
-"""What may stand at the top of a configuration; ``tokengap check`` reads the first three."""
 
 _UNIT_KEYS = {unit: unit for unit in (*TOKEN_UNITS, *EVENT_UNITS)} | {"in": "input", "out": "output"}
 _ENTRY_KEYS = frozenset(("provider", "model", "from", "to", "currency", "variant", "tiers", "multiplier", "base"))
@@ -69,26 +60,6 @@ class _Place:
                 raise self.at(key).error(nearest(key, known))
 
 
-def find_project(start: Path) -> Path | None:
-    """The configuration that holds in a folder: its own tokengap.toml or pyproject.toml, or a parent's.
-
-    A pyproject.toml without ``tool.tokengap`` is passed over; the search ends at a repository's root.
-    """
-    for folder in (start.resolve(), *start.resolve().parents):
-        for name in PROJECT_FILES:
-            path = folder / name
-            if path.is_file() and (name != "pyproject.toml" or has_settings(path)):
-                return path
-        if (folder / ".git").exists():
-            return None
-    return None
-
-
-def has_settings(pyproject: Path) -> bool:
-    """Whether a pyproject.toml has anything under ``tool.tokengap``."""
-    return "tokengap" in _tools(pyproject)
-
-
 def read_project(path: Path) -> tuple[Layer | None, Path | None]:
     """The prices of a project's configuration, and the organisation's file it names."""
     layer, named = parse_project(read_bytes(path), str(path))
@@ -124,11 +95,6 @@ def read_prices(path: Path, name: str = "organisation") -> Layer:
     settings = parse_toml(data, str(path))
     place.only(settings, ("prices",))
     return _layer(name, place, settings.get("prices", []))
-
-
-def _tools(path: Path) -> dict[str, Any]:
-    tools = parse_toml(read_bytes(path), str(path)).get("tool", {})
-    return tools if isinstance(tools, dict) else {}
 
 
 def _layer(name: str, place: _Place, prices: Any) -> Layer:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..tokenizers.errors import TokengapError
 from .price import check_rate
+from .project_file import nearest, read_bytes
 from .usage import MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 MAX_DIGITS = 30
 """Most significant digits of a price: what is billed is summed with twice as many."""
 
-MAX_BYTES = 64 * 2**20
-"""Largest file read; the published one has under 1 MB."""
+
+_TOO_LARGE = "a whole number in it is too large"  # Python's own limit, of 4,300 digits
 
 
 def read_price_data(path: Path) -> PriceTable:
@@ -57,43 +58,6 @@ def read_price_data(path: Path) -> PriceTable:
     for where, problem in _problems(raw):
         raise TokengapError(f"{path}: {where}: {problem}")
     return PriceTable(str(path), f"file:{sha256(data).hexdigest()[:12]}", tuple(_providers(raw, path)))
-
-
-def read_bytes(path: Path) -> bytes:
-    """A file's bytes, or one clear error."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TokengapError(f"cannot read {path}: {error.strerror or error}") from None
-    if len(data) > MAX_BYTES:
-        raise TokengapError(f"cannot read {path}: it has more than {MAX_BYTES} bytes")
-    return data
-
-
-_MEANT = {
-    **dict.fromkeys(
-        ("cached", "cached_in", "cached_input", "input_cached", "cache_hit", "cached_tokens"), "cache_read"
-    ),
-    "cache_creation": "cache_write",
-    "prompt": "in",
-    "completion": "out",
-}
-"""What others call a unit, where its spelling would point to another."""
-
-
-def nearest(key: str, known: Iterable[str]) -> str:
-    """The advice for an unknown key."""
-    from difflib import get_close_matches
-
-    known = sorted(known)
-    if (meant := _MEANT.get(key.lower().replace("-", "_"))) in known:
-        return f"unknown key {key[:60]!r}; did you mean {meant!r}?"
-    near = get_close_matches(key, known, n=1, cutoff=0.5)
-    return f"unknown key {key[:60]!r}; " + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}")
-
-
-_TOO_LARGE = "a whole number in it is too large"  # Python's own limit, of 4,300 digits
 
 
 def _refuse_constant(name: str) -> NoReturn:

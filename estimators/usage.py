@@ -129,6 +129,6 @@ def usage_from_counts(counts: Mapping[str, object]) -> Usage:
 
 
 def _nearest(name: str) -> str:
-    from .price_data import nearest
+    from .project_file import nearest
 
     return nearest(name, UNITS)

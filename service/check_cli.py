@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..estimators.budget_baseline import Base
     from ..estimators.budget_check import Checked
     from ..estimators.budget_config import Loaded
+    from ..estimators.price_book import PriceBook
     from .cli import Parser
 
 FORMATS = ("table", "json", "markdown", "github", "gitlab", "junit", "sarif")
@@ -101,7 +102,6 @@ def _check(args: argparse.Namespace) -> int:
 def check(args: argparse.Namespace) -> Checked:
     """What the arguments ask to be checked."""
     from ..estimators.budget_check import check_budgets
-    from ..estimators.price_book import load_book
     from .check_baseline import Found, find_baseline
     from .check_files import WorkTree, folders, open_git, reaches
     from .git import Blobs
@@ -109,8 +109,7 @@ def check(args: argparse.Namespace) -> Checked:
     loaded = _configuration(args)
     config = Path(loaded.origin.path)
     folder = config.resolve().parent
-    organisation, data = (Path(file) if file else None for file in (args.organisation_prices, args.price_data))
-    book = load_book(config, organisation, data)
+    book = _book(args, config) if loaded.has_prices or args.organisation_prices or args.price_data else None
     patterns = [pattern for budget in loaded.configuration.budget for pattern in budget.paths]
     includes = any(budget.type == "jinja" for budget in loaded.configuration.budget)
     git = open_git(folder)
@@ -135,10 +134,16 @@ def check(args: argparse.Namespace) -> Checked:
     return checked._replace(report=report)
 
 
+def _book(args: argparse.Namespace, config: Path) -> PriceBook:
+    from ..estimators.price_book import load_book
+
+    organisation, data = (Path(file) if file else None for file in (args.organisation_prices, args.price_data))
+    return load_book(config, organisation, data)
+
+
 def _configuration(args: argparse.Namespace) -> Loaded:
     from ..estimators.budget_config import read_configuration
-    from ..estimators.price_config import find_project
-    from ..estimators.price_data import read_bytes
+    from ..estimators.project_file import find_project, read_bytes
 
     path = Path(args.config) if args.config else find_project(Path.cwd())
     if path is None:
@@ -164,7 +169,7 @@ def _configuration(args: argparse.Namespace) -> Loaded:
 
 def _beside(config: Path) -> Iterator[str]:
     """A second configuration that nobody reads, because the first holds."""
-    from ..estimators.price_config import has_settings
+    from ..estimators.project_file import has_settings
 
     other = config.parent / "pyproject.toml"
     if config.name == "tokengap.toml" and other.is_file() and has_settings(other):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..estimators.budget_check import check_budgets
 from ..estimators.budget_config import read_configuration
 from ..estimators.path_patterns import select
-from ..estimators.price_config import find_project
+from ..estimators.project_file import find_project
 from ..tokenizers.errors import TokengapError
 from .check_files import WorkTree, open_git
 from .git import Blobs
@@ -62,7 +62,7 @@ def misnamed(folder: Path) -> str | None:
     """What looks like a configuration under a name that is not read, with what to do."""
     from difflib import get_close_matches
 
-    from ..estimators.price_data import read_bytes
+    from ..estimators.project_file import read_bytes
     from ..estimators.toml_origin import Origin, parse_toml
 
     if near := get_close_matches(FILE, os.listdir(folder), n=1, cutoff=0.8):

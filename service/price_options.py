@@ -41,7 +41,7 @@ def load(args: argparse.Namespace) -> PriceBook:
     from pathlib import Path
 
     from ..estimators.price_book import load_book
-    from ..estimators.price_config import find_project
+    from ..estimators.project_file import find_project
 
     if args.config and args.no_config:
         raise TokengapError("--config and --no-config exclude each other: give one of them")

@@ -15,8 +15,7 @@ from ..estimators.budget_config import Needed, read_configuration
 from ..estimators.counting import ChatRequest, Text, as_money, count
 from ..estimators.price import Money, Price, display, parse_price
 from ..estimators.price_book import PriceBook, load_book, model_price
-from ..estimators.price_config import find_project
-from ..estimators.price_data import read_bytes
+from ..estimators.project_file import find_project, read_bytes
 from ..estimators.request_settings import named_model
 from ..tokenizers.counter import Kind, weakest
 from ..tokenizers.errors import TokengapError, UnknownNameError

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from ..estimators.budget_config import Needed
 from ..estimators.budget_values import problem, read_cost, read_positive, read_time
 from ..estimators.price import Money
-from ..estimators.price_data import nearest
+from ..estimators.project_file import nearest
 from ..tokenizers.errors import TokengapError
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tokengap.estimators.as_of import parse_as_of
 from tokengap.estimators.cost import CostResult, price_usage
 from tokengap.estimators.price_book import PriceBook, load_book
-from tokengap.estimators.price_config import find_project, read_prices
+from tokengap.estimators.price_config import read_prices
 from tokengap.estimators.price_list import list_prices
+from tokengap.estimators.project_file import find_project
 from tokengap.estimators.usage import Usage
 from tokengap.tokenizers.errors import TokengapError
 
