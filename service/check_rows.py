@@ -10,6 +10,7 @@ from ..estimators.price import Money, display
 
 COLUMNS = ("what", "tokens", "limit", "change", "cost", "kind", "verdict")
 NONE = "-"
+VERDICTS: tuple[Verdict, ...] = ("fail", "warn", "pass")
 
 
 class Row(NamedTuple):
@@ -25,8 +26,12 @@ class Row(NamedTuple):
     is_file: bool
 
 
-def rows(report: CheckReport) -> Iterator[Row]:
-    """A row for each budget, then one for each of its files that there is something to say of."""
+def rows(report: CheckReport, most: int | None = None) -> Iterator[Row]:
+    """A row for each budget, then one for each of its files that there is something to say of.
+
+    With ``most``, a budget has so many of these at most, those that fail and that changed most, and a
+    row says how many more there are.
+    """
     for result in report.budgets:
         yield Row(
             result.budget.name,
@@ -38,9 +43,17 @@ def rows(report: CheckReport) -> Iterator[Row]:
             result.verdict,
             is_file=False,
         )
-        for file in result.files:
-            if file.verdict != "pass" or file.change not in (None, "unchanged"):
-                yield _file(result, file)
+        files = [file for file in result.files if file.verdict != "pass" or file.change not in (None, "unchanged")]
+        ranked = sorted(files, key=_weight)
+        shown, rest = ranked[: most or len(files)], ranked[most or len(files) :]
+        yield from (_file(result, file) for file in sorted(shown, key=lambda file: file.path))
+        if rest:
+            yield Row(f"and {len(rest):,} more files", NONE, NONE, NONE, NONE, NONE, rest[0].verdict, is_file=True)
+
+
+def _weight(file: FileResult) -> tuple[int, int, str]:
+    """First what fails, then what changed most."""
+    return VERDICTS.index(file.verdict), -abs(file.tokens - (file.base_tokens or 0)), file.path
 
 
 def summary(report: CheckReport) -> str:

@@ -9,13 +9,16 @@ from ..estimators.budget_report import CheckReport
 from .check_rows import COLUMNS, Row, rows, summary
 from .reports import printable
 
+MOST_FILES = 50
+"""Files of a budget that the table shows; the other formats have all."""
+
 _STYLES = {"pass": "green", "warn": "yellow", "fail": "bold red"}
 _WORDS = {"error": "FAIL", "warning": "warn"}
 
 
 def render(report: CheckReport, screen: TextIO | None = None) -> str:
     """The table, the violations with their remedy, the notices, and how it went."""
-    table = _table(list(rows(report)), screen) if report.budgets else ""
+    table = _table(list(rows(report, MOST_FILES)), screen) if report.budgets else ""
     return table + "".join(f"{printable(line)}\n" for line in _lines(report))
 
 

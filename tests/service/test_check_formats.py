@@ -245,6 +245,20 @@ def test_the_table_is_drawn_as_the_screen_can_show_it() -> None:
     assert "--+--" in plain
 
 
+def test_the_table_shows_what_fails_and_what_changed_most() -> None:
+    base = {f"p{number:03}": 5 for number in range(200)}
+    files = {path: 5 + number % 7 for number, path in enumerate(base)} | {"p007": 11, "p008": 5}
+    text = render(report(files, base), "table")
+    names = re.findall(r"^  (p\d+)", text, re.MULTILINE)
+    over = [path for path, tokens in files.items() if tokens > 10]
+    assert len(names) == 50
+    assert set(over) < set(names)
+    changed = sum(tokens != 5 for tokens in files.values())
+    assert f"  and {changed - 50} more files" in text
+    assert names == sorted(names)
+    assert text.count("FAIL TOK004") == len(over)
+
+
 def test_a_check_of_nothing_is_a_report_too() -> None:
     body = {"model": "gpt-4o", "budget": [{"name": "b", "paths": ["**"], "max_tokens": 10}]}
     loaded = Loaded(Configuration.model_validate(body), Origin("tokengap.toml"))
