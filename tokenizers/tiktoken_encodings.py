@@ -143,7 +143,8 @@ def tiktoken_for(ranks: Ranks, pattern: str) -> Tiktoken:
         if key not in _built:
             from tiktoken import Encoding as Tiktoken
 
-            known = load_ranks(ranks)
+            known = next((built._mergeable_ranks for (name, _), built in _built.items() if name == ranks.name), None)
+            known = load_ranks(ranks) if known is None else known
             _built[key] = Tiktoken(ranks.name, pat_str=pattern, mergeable_ranks=known, special_tokens={})
         return _built[key]
 
