@@ -44,7 +44,7 @@ def check_budgets(
     ``base`` is what they are compared with. With ``only``, budgets that have none of these paths are
     left out. ``today`` is the day the age of prices is told on. What was over on the base already is a
     warning unless ``fail_inherited``; a price or bound that is missing fails unless ``allow_missing``.
-    ``workers`` threads count, by default one for every two cores.
+    ``workers`` threads count, by default one for each core.
     Raises TokengapError, with the line of the configuration, for what cannot be checked.
     """
     selections, empty = select_files(loaded, files, base, only)

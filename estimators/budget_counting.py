@@ -93,7 +93,7 @@ class _Piece(NamedTuple):
 
 
 def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCount]:
-    """Count files, in their order, on so many threads (default: one for every two cores).
+    """Count files, in their order, on so many threads (default: one for each core).
 
     What is wrong with a file is in its ``error``.
     """
@@ -123,9 +123,7 @@ def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
 
 
 def _usual_workers() -> int:
-    """One for every two cores: threads wait for each other between texts, and more would only take longer."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(cores // 2, 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
