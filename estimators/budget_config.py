@@ -1,18 +1,21 @@
-"""Budgets as they are configured: every key and value is understood or refused, with its line."""
+"""Budgets as they are configured: every key and value is understood or refused, with its line.
+
+They are read without pydantic, whose import would take more than half the time of a check that has nothing to do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from typing import Any, Literal, NamedTuple, get_args
 
 from .as_of import AsOf
 from .budget_values import (
+    BadValueError,
     Growth,
-    problem,
+    one_of,
     read_allowances,
     read_cost,
     read_field,
@@ -21,6 +24,7 @@ from .budget_values import (
     read_number,
     read_paths,
     read_positive,
+    read_text,
     read_time,
     read_variables,
 )
@@ -34,14 +38,14 @@ MOST_BUDGETS = 200
 ELSEWHERE = ("prices", "organisation_prices")
 """Top-level keys that the price files' reader reads."""
 
-Tokens = Annotated[int, PlainValidator(read_positive)]
 Type = Literal["text", "chat", "tools", "jinja", "format"]
 Needed = Literal["exact", "bounded", "any"]
 Severity = Literal["error", "warning"]
 TEMPLATES = ("jinja", "format")
 
 
-class Budget(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
     """What some files may cost.
 
     ``type`` is what a file, or a ``field`` of it, holds; ``variables`` are samples for a template, and
@@ -51,60 +55,31 @@ class Budget(BaseModel):
     tokens is always within ``max_growth``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    name: Annotated[str, PlainValidator(read_name)]
-    paths: Annotated[tuple[str, ...], PlainValidator(read_paths)]
+    name: str
+    paths: tuple[str, ...]
     type: Type = "text"
-    field: Annotated[str | None, PlainValidator(read_field)] = None
-    variables: Annotated[dict[str, Any], PlainValidator(read_variables)] = Field(default_factory=dict)
-    allowances: Annotated[dict[str, int], PlainValidator(read_allowances)] = Field(default_factory=dict)
+    field: str | None = None
+    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    allowances: Mapping[str, int] = dataclasses.field(default_factory=dict)
     model: str | None = None
     counter: str | None = None
     count: Needed = "bounded"
-    max_tokens: Tokens | None = None
-    max_tokens_per_file: Tokens | None = None
-    max_cost: Annotated[Money | None, PlainValidator(read_cost)] = None
-    calls: Tokens = 1
-    max_growth: Annotated[Growth | None, PlainValidator(read_growth)] = None
-    growth_tolerance: Annotated[int, PlainValidator(read_number)] = 0
+    max_tokens: int | None = None
+    max_tokens_per_file: int | None = None
+    max_cost: Money | None = None
+    calls: int = 1
+    max_growth: Growth | None = None
+    growth_tolerance: int = 0
     severity: Severity = "error"
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Budget:
-        limits = ("max_tokens", "max_tokens_per_file", "max_cost", "max_growth")
-        if all(getattr(self, limit) is None for limit in limits):
-            raise problem(f"nothing is limited: at least one of {', '.join(limits)} is needed")
-        for key, needs in (("growth_tolerance", self.max_growth), ("calls", self.max_cost)):
-            if key in self.model_fields_set and needs is None:
-                raise problem(f"{key!r} means nothing without {'max_growth' if key != 'calls' else 'max_cost'!r}", key)
-        for key in ("variables", "allowances"):
-            if getattr(self, key) and self.type not in TEMPLATES:
-                raise problem(f'{key!r} is for templates: type = "jinja" or "format"', key)
-        for name in self.variables.keys() & self.allowances.keys():
-            raise problem(f"{name!r} has a sample in 'variables' already", "allowances")
-        return self
 
-
-class Configuration(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
     """A model, the time its prices hold at, and budgets."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
     model: str | None = None
-    prices_at: Annotated[AsOf | None, PlainValidator(read_time)] = None
+    prices_at: AsOf | None = None
     budget: tuple[Budget, ...] = ()
-
-    @model_validator(mode="after")
-    def _names_differ(self) -> Configuration:
-        if len(self.budget) > MOST_BUDGETS:
-            raise problem(f"more than {MOST_BUDGETS} budgets", "budget")
-        seen: set[str] = set()
-        for index, budget in enumerate(self.budget):
-            if budget.name in seen:
-                raise problem(f"a budget before it is called {budget.name!r} too", f"budget {index} name")
-            seen.add(budget.name)
-        return self
 
 
 class Loaded(NamedTuple):
@@ -131,14 +106,121 @@ def read_configuration(data: bytes, path: str) -> Loaded:
 
 def validate(settings: Mapping[str, Any], origin: Origin) -> Configuration:
     """Make a configuration of plain values, as TOML or JSON has them."""
-    try:
-        return Configuration.model_validate(dict(settings))
-    except ValidationError as error:
-        # A mistyped key is missing as well: its misspelling says more.
-        faults = list(_faults(error, origin))
-        steps, problem = faults[0]
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise origin.error(steps, problem + more) from None
+    reading = _Reading()
+    configuration = reading.configuration(settings)
+    if configuration is not None:
+        return configuration
+    # A mistyped key is missing as well: its misspelling says more.
+    first = min(reading.faults, key=lambda fault: (fault.missing, origin.line(*fault.steps)))
+    more = f" (and {len(reading.faults) - 1} more)" if len(reading.faults) > 1 else ""
+    raise origin.error(first.steps, first.text + more)
+
+
+class _Fault(NamedTuple):
+    steps: Steps
+    text: str
+    missing: bool = False
+
+
+class _Reading:
+    """All that is wrong in a configuration, as it is read."""
+
+    def __init__(self) -> None:
+        self.faults: list[_Fault] = []
+
+    def configuration(self, settings: Mapping[str, Any]) -> Configuration | None:
+        """The configuration, or None where something is wrong."""
+        read = self._table(settings, _TOP, ())
+        budgets = self._budgets(settings.get("budget", ()))
+        return None if self.faults else Configuration(**{**read, "budget": budgets})
+
+    def _budgets(self, tables: object) -> tuple[Budget, ...]:
+        if not isinstance(tables, list | tuple):
+            self._fault("a list of tables is needed, each under its own [[budget]]", "budget")
+            return ()
+        if len(tables) > MOST_BUDGETS:
+            self._fault(f"more than {MOST_BUDGETS} budgets", "budget")
+            return ()
+        budgets = [budget for place, table in enumerate(tables) if (budget := self._budget(table, place))]
+        if len(budgets) == len(tables):
+            names: set[str] = set()
+            for place, budget in enumerate(budgets):
+                if budget.name in names:
+                    self._fault(f"a budget before it is called {budget.name!r} too", "budget", place, "name")
+                names.add(budget.name)
+        return tuple(budgets)
+
+    def _budget(self, table: object, place: int) -> Budget | None:
+        at: Steps = ("budget", place)
+        if not isinstance(table, dict):
+            self._fault("a list of tables is needed, each under its own [[budget]]", *at)
+            return None
+        before = len(self.faults)
+        read = self._table(table, _BUDGET, at)
+        for key in ("name", "paths"):
+            if key not in table:
+                self.faults.append(_Fault((*at, key), f"the key {key!r} is missing", missing=True))
+        if len(self.faults) > before:
+            return None
+        budget = Budget(**read)
+        for text, *steps in _contradictions(budget, table):
+            self._fault(text, *at, *steps)
+            return None
+        return budget
+
+    def _table(self, table: Mapping[str, Any], readers: Mapping[str, Reader], at: Steps) -> dict[str, Any]:
+        read: dict[str, Any] = {}
+        for key, value in table.items():
+            if key not in readers:
+                self._fault(_unknown(key, at_top=not at), *at, key)
+                continue
+            try:
+                read[key] = readers[key](value)
+            except BadValueError as error:
+                self._fault(str(error), *at, key, *error.steps)
+        return read
+
+    def _fault(self, text: str, *steps: str | int) -> None:
+        self.faults.append(_Fault(steps, text))
+
+
+Reader = Callable[[object], Any]
+
+_TOP: Mapping[str, Reader] = {"model": read_text, "prices_at": read_time, "budget": lambda tables: tables}
+
+_BUDGET: Mapping[str, Reader] = {
+    "name": read_name,
+    "paths": read_paths,
+    "type": one_of(get_args(Type)),
+    "field": read_field,
+    "variables": read_variables,
+    "allowances": read_allowances,
+    "model": read_text,
+    "counter": read_text,
+    "count": one_of(get_args(Needed)),
+    "max_tokens": read_positive,
+    "max_tokens_per_file": read_positive,
+    "max_cost": read_cost,
+    "calls": read_positive,
+    "max_growth": read_growth,
+    "growth_tolerance": read_number,
+    "severity": one_of(get_args(Severity)),
+}
+
+
+def _contradictions(budget: Budget, table: Mapping[str, Any]) -> Iterator[tuple[str, *tuple[str, ...]]]:
+    """What a budget's keys, each good by itself, cannot mean together, and the key to blame."""
+    limits = ("max_tokens", "max_tokens_per_file", "max_cost", "max_growth")
+    if all(getattr(budget, limit) is None for limit in limits):
+        yield (f"nothing is limited: at least one of {', '.join(limits)} is needed",)
+    for key, needed in (("growth_tolerance", "max_growth"), ("calls", "max_cost")):
+        if key in table and getattr(budget, needed) is None:
+            yield f"{key!r} means nothing without {needed!r}", key
+    for key in ("variables", "allowances"):
+        if getattr(budget, key) and budget.type not in TEMPLATES:
+            yield f'{key!r} is for templates: type = "jinja" or "format"', key
+    for name in budget.variables.keys() & budget.allowances.keys():
+        yield f"{name!r} has a sample in 'variables' already", "allowances"
 
 
 def _below_tool(tables: Mapping[str, Any], origin: Origin) -> Mapping[str, Any]:
@@ -149,45 +231,15 @@ def _below_tool(tables: Mapping[str, Any], origin: Origin) -> Mapping[str, Any]:
     return settings
 
 
-def _faults(error: ValidationError, origin: Origin) -> Iterator[tuple[Steps, str]]:
-    def first(detail: ErrorDetails) -> tuple[bool, int]:
-        return detail["type"] == "missing", origin.line(*detail["loc"])
-
-    for detail in sorted(error.errors(include_url=False), key=first):
-        steps: Steps = detail["loc"]
-        key = detail.get("ctx", {}).get("key") if detail["type"] == "tokengap" else None
-        if isinstance(key, str) and key.startswith("budget "):
-            _, index, name = key.split(" ")
-            steps = (*steps, "budget", int(index), name)
-        elif key is not None:
-            steps = (*steps, key)
-        yield steps, _words(detail, steps)
-
-
-def _words(detail: ErrorDetails, steps: Steps) -> str:
-    """What pydantic found, in words that say what to write instead."""
-    kind, context = detail["type"], detail.get("ctx", {})
-    if kind == "tokengap":
-        return str(context["text"])
-    if kind == "extra_forbidden":
-        return _unknown(str(steps[-1]), at_top=len(steps) == 1)
-    if kind == "literal_error":
-        return f"{detail['input']!r:.60} is not one of {context['expected']}"
-    if steps[:1] == ("budget",) and len(steps) <= 2:
-        return "a list of tables is needed, each under its own [[budget]]"
-    words = {"missing": f"the key {steps[-1]!r} is missing", "string_type": "a text in quotes is needed"}
-    return words.get(kind, detail["msg"])
-
-
 def _unknown(key: str, *, at_top: bool) -> str:
     """An unknown key: where it belongs, or the nearest that would do."""
     from .project_file import nearest
 
-    top, inner = (*Configuration.model_fields, *ELSEWHERE), tuple(Budget.model_fields)
-    if at_top and key in inner:
+    top = (*_TOP, *ELSEWHERE)
+    if at_top and key in _BUDGET:
         return f"misplaced key {key!r}: it belongs under a [[budget]]"
     if not at_top and key in top:
         return f"misplaced key {key!r}: it belongs at the top, before every [[budget]]"
     if at_top and key == "tool":
         return "misplaced key 'tool': only in pyproject.toml do the keys stand under tool.tokengap"
-    return nearest(key, top if at_top else inner)
+    return nearest(key, top if at_top else _BUDGET)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-
-from pydantic_core import PydanticCustomError
 
 from ..tokenizers.errors import TokengapError
 from .as_of import AsOf, parse_as_of
@@ -39,9 +38,30 @@ class Growth:
         return Fraction(base) * (1 + self.percent / 100) if self.percent is not None else Fraction(base + self.tokens)  # type: ignore[operator]
 
 
-def problem(text: str, key: str | None = None) -> PydanticCustomError:
-    """An error in our own words; ``key`` is the key of the table that is to blame."""
-    return PydanticCustomError("tokengap", "{text}", {"text": text, "key": key})
+class BadValueError(ValueError):
+    """What is wrong with a value; ``steps`` lead from it to the part of it that is to blame."""
+
+    def __init__(self, text: str, *steps: str | int) -> None:
+        super().__init__(text)
+        self.steps = steps
+
+
+def read_text(value: object) -> str:
+    if not isinstance(value, str):
+        raise BadValueError("a text in quotes is needed")
+    return value
+
+
+def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
+    """A reader of one of some words."""
+
+    def read(value: object) -> str:
+        if value not in choices:
+            *others, last = map(repr, choices)
+            raise BadValueError(f"{value!r:.60} is not one of {', '.join(others)} or {last}")
+        return str(value)
+
+    return read
 
 
 def read_number(value: object) -> int:
@@ -55,25 +75,25 @@ def read_number(value: object) -> int:
     match = _NUMBER.fullmatch(value.strip().removesuffix("tokens").rstrip()) if isinstance(value, str) else None
     number = Fraction(match["number"]) * _SCALE[match["scale"].lower()] if match else Fraction(1, 2)
     if number.denominator != 1:
-        raise problem(f'{value!r:.60} is not a whole number such as 8000, "8k" (8,000) or "1.5M" (1,500,000)')
+        raise BadValueError(f'{value!r:.60} is not a whole number such as 8000, "8k" (8,000) or "1.5M" (1,500,000)')
     if number > 10**12:
-        raise problem(f"{value!r:.60} is more than any budget can mean")
+        raise BadValueError(f"{value!r:.60} is more than any budget can mean")
     return int(number)
 
 
 def read_positive(value: object) -> int:
     """The same, at least 1."""
     if not (number := read_number(value)):
-        raise problem("0 would allow nothing; 1 is the least")
+        raise BadValueError("0 would allow nothing; 1 is the least")
     return number
 
 
 def read_cost(value: object) -> Money:
     match = _COST.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
-        raise problem(f'{value!r:.60} is not an amount with its currency, in quotes, such as "0.02 USD"')
+        raise BadValueError(f'{value!r:.60} is not an amount with its currency, in quotes, such as "0.02 USD"')
     if not (amount := Decimal(match["amount"])):
-        raise problem("a budget of 0 would allow nothing")
+        raise BadValueError("a budget of 0 would allow nothing")
     return Money(amount, match["currency"].upper())
 
 
@@ -82,44 +102,44 @@ def read_growth(value: object) -> Growth:
         return Growth(Fraction(match["percent"]), None, f"{match['percent']}%")
     try:
         tokens = read_number(value)
-    except PydanticCustomError:
-        raise problem(f'{value!r:.60} is neither a share such as "5%" nor tokens such as 200 or "2k"') from None
+    except BadValueError:
+        raise BadValueError(f'{value!r:.60} is neither a share such as "5%" nor tokens such as 200 or "2k"') from None
     return Growth(None, tokens, f"{tokens:,} tokens")
 
 
 def read_name(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > 200:
-        raise problem("a name of printable characters is needed, in quotes, at most 200 of them")
+        raise BadValueError("a name of printable characters is needed, in quotes, at most 200 of them")
     return value.strip()
 
 
 def read_paths(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not value or not all(isinstance(pattern, str) for pattern in value):
-        raise problem('a list of patterns is needed, such as ["prompts/**/*.md", "!prompts/draft/**"]')
+        raise BadValueError('a list of patterns is needed, such as ["prompts/**/*.md", "!prompts/draft/**"]')
     if len(value) > MOST_PATTERNS:
-        raise problem(f"more than {MOST_PATTERNS} patterns; name a folder for all in it")
+        raise BadValueError(f"more than {MOST_PATTERNS} patterns; name a folder for all in it")
     for index, pattern in enumerate(value):
         if fault := check_pattern(pattern, first=index == 0):
-            raise PydanticCustomError("tokengap", "{text}", {"text": fault, "key": index})
+            raise BadValueError(fault, index)
     return tuple(value)
 
 
 def read_field(value: object) -> str:
     if not isinstance(value, str):
-        raise problem('a field is needed, in quotes, such as "agents[*].system"')
+        raise BadValueError('a field is needed, in quotes, such as "agents[*].system"')
     try:
         parse_path(value)
     except TokengapError as error:
-        raise problem(str(error)) from None
+        raise BadValueError(str(error)) from None
     return value
 
 
 def read_variables(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise problem('a table of variables is needed, such as { user = "Ann" }')
+        raise BadValueError('a table of variables is needed, such as { user = "Ann" }')
     for name in value:
         if not name.isidentifier():
-            raise PydanticCustomError("tokengap", "{text}", {"text": "not the name of a variable", "key": name})
+            raise BadValueError("not the name of a variable", name)
     return value
 
 
@@ -129,15 +149,15 @@ def read_allowances(value: object) -> dict[str, int]:
     for name, tokens in read_variables(value).items():
         try:
             allowed[name] = read_number(tokens)
-        except PydanticCustomError as error:
-            raise PydanticCustomError("tokengap", "{text}", {"text": error.message(), "key": name}) from None
+        except BadValueError as error:
+            raise BadValueError(str(error), name) from None
     return allowed
 
 
 def read_time(value: object) -> AsOf:
     if not isinstance(value, str | date):
-        raise problem("a date is needed, such as 2026-11-30")
+        raise BadValueError("a date is needed, such as 2026-11-30")
     try:
         return parse_as_of(value)
     except TokengapError as error:
-        raise problem(str(error)) from None
+        raise BadValueError(str(error)) from None

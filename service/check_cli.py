@@ -161,10 +161,12 @@ def _configuration(args: argparse.Namespace) -> Loaded:
         raise TokengapError(f"{shown}: no [[budget]], so that nothing would be checked; see 'tokengap check --help'")
     if args.as_of is None:
         return loaded
+    from dataclasses import replace
+
     from ..estimators.as_of import parse_as_of
 
     at = parse_as_of(args.as_of)
-    return loaded._replace(configuration=loaded.configuration.model_copy(update={"prices_at": at}))
+    return loaded._replace(configuration=replace(loaded.configuration, prices_at=at))
 
 
 def _beside(config: Path) -> Iterator[str]:

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
-from pydantic_core import PydanticCustomError
-
 from ..estimators.budget_config import Needed
-from ..estimators.budget_values import problem, read_cost, read_positive, read_time
+from ..estimators.budget_values import BadValueError, one_of, read_cost, read_positive, read_time
 from ..estimators.price import Money
 from ..estimators.project_file import nearest
 from ..tokenizers.errors import TokengapError
@@ -62,8 +60,8 @@ def read_terms(**given: Any) -> Terms:
     for key, value in given.items():
         try:
             read[key] = None if value is None else _READERS.get(key, _word)(value)
-        except PydanticCustomError as error:
-            raise TokengapError(f"{key}: {error.message()}") from None
+        except BadValueError as error:
+            raise TokengapError(f"{key}: {error}") from None
     return Terms(**read)
 
 
@@ -76,7 +74,7 @@ def joined(near: Terms, far: Terms) -> Terms:
 
 def _word(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise problem(f"{value!r:.60} is no name, in quotes")
+        raise BadValueError(f"{value!r:.60} is no name, in quotes")
     return value
 
 
@@ -84,16 +82,10 @@ def _time(value: object) -> datetime:
     return read_time(value).time
 
 
-def _needed(value: object) -> object:
-    if value not in (needed := get_args(Needed)):
-        raise problem(f"{value!r:.60} is not one of {', '.join(needed)}")
-    return value
-
-
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "max_tokens": read_positive,
     "max_cost": read_cost,
     "calls": read_positive,
     "as_of": _time,
-    "count": _needed,
+    "count": one_of(get_args(Needed)),
 }

@@ -12,7 +12,7 @@ import pytest
 
 from tokengap.estimators.budget_baseline import Base, TreeBase
 from tokengap.estimators.budget_check import Checked, check_budgets
-from tokengap.estimators.budget_config import Configuration, Loaded, read_configuration
+from tokengap.estimators.budget_config import Loaded, read_configuration, validate
 from tokengap.estimators.budget_recording import read_recording, record
 from tokengap.estimators.budget_report import CODES, BudgetResult, check_json
 from tokengap.estimators.price_book import load_book
@@ -463,7 +463,7 @@ def test_the_json_that_must_exist() -> None:
 def test_a_configuration_need_not_be_a_file() -> None:
     """As the HTTP service and the pytest plugin use it."""
     body = {"model": "gpt-4o", "budget": [{"name": "b", "paths": ["**"], "max_tokens": "10"}]}
-    read = Loaded(Configuration.model_validate(body), Origin())
+    read = Loaded(validate(body, Origin()), Origin())
     report = check_budgets(read, {"a": words(11)}, today=TODAY).report
     (violation,) = report.violations
     assert (violation.path, violation.line) == ("configuration", 1)

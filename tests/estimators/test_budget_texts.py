@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
-from tokengap.estimators.budget_config import Budget
+from tokengap.estimators.budget_config import Budget, validate
 from tokengap.estimators.budget_texts import Contents, Sent, first_line, read_contents, tools_of, unused_variable
 from tokengap.estimators.field_path import select_fields
 from tokengap.estimators.path_patterns import select
+from tokengap.estimators.toml_origin import Origin
 from tokengap.tokenizers.errors import TokengapError
 
 YAML = """\
@@ -36,7 +37,7 @@ MERGES = "a0: &a0 {t: u}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]
 
 
 def budget(**keys: Any) -> Budget:
-    return Budget.model_validate({"name": "x", "paths": ["a"], "max_tokens": 1, **keys})
+    return validate({"budget": [{"name": "x", "paths": ["a"], "max_tokens": 1, **keys}]}, Origin()).budget[0]
 
 
 def contents(path: str, data: str, **keys: Any) -> Contents:

@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 
 from tokengap.estimators.budget_baseline import TreeBase
 from tokengap.estimators.budget_check import check_budgets
-from tokengap.estimators.budget_config import Configuration, Loaded
+from tokengap.estimators.budget_config import Loaded, validate
 from tokengap.estimators.budget_report import CheckReport
 from tokengap.estimators.toml_origin import Origin
 from tokengap.service.check_cli import FORMATS
@@ -39,7 +39,7 @@ def report(
     body = {"model": "gpt-4o", "prices_at": "2026-11-30", "budget": limits}
     trees = [{path: (" a" * number).encode() for path, number in (tree or {}).items()} for tree in (files, base)]
     before = None if base is None else TreeBase("main", trees[1], {})
-    loaded = Loaded(Configuration.model_validate(body), Origin("tokengap.toml"))
+    loaded = Loaded(validate(body, origin := Origin("tokengap.toml")), origin)
     return check_budgets(loaded, trees[0], before, today=date(2026, 12, 1)).report
 
 
@@ -261,7 +261,7 @@ def test_the_table_shows_what_fails_and_what_changed_most() -> None:
 
 def test_a_check_of_nothing_is_a_report_too() -> None:
     body = {"model": "gpt-4o", "budget": [{"name": "b", "paths": ["**"], "max_tokens": 10}]}
-    loaded = Loaded(Configuration.model_validate(body), Origin("tokengap.toml"))
+    loaded = Loaded(validate(body, origin := Origin("tokengap.toml")), origin)
     nothing = check_budgets(loaded, {"a": b"x"}, only=["y"]).report
     assert render(nothing, "table") == "no budget is about these files\n"
     assert json.loads(render(nothing, "json"))["passed"]
