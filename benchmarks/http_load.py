@@ -181,7 +181,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[2048, 20480], metavar="BYTES")
     parser.add_argument("--memory", type=int, default=0, metavar="N")
     args = parser.parse_args()
-    print(machine("tokengap", "tiktoken", "fastapi", "uvicorn"))
+    print(machine("tokengap", "tiktoken", "fastokens", "fastapi", "uvicorn"))
     print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if args.memory:
         grow(args.memory)

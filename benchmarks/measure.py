@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
@@ -50,12 +50,19 @@ def medians(
     }
 
 
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"without {package}"
+
+
 def machine(*packages: str) -> str:
-    """One line that says where the figures are from."""
+    """One line that says where the figures are from, and which of the packages are not there."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
         model = f"{names[0]}, {len(names)} cores" if names else model
-    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    versions = ", ".join(map(_version, packages))
     return f"{model}; Python {platform.python_version()}; {versions}"
