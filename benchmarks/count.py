@@ -63,9 +63,9 @@ def main() -> int:
     if "cold" in options.plans:
         cold(engines, options.encoding, options.rounds * 3)
     found, loads = measured(engines, kinds, options)
-    for size in dict.fromkeys(cell.partition("/")[0] for cell in found):
+    for size in SIZES:
         for stage in STAGES:
-            if found.get(f"{size}/{stage}"):
+            if any(cells["tiktoken"] for cells in found[f"{size}/{stage}"].values()):
                 write_table(f"{size}, {stage}", found[f"{size}/{stage}"], engines)
     write_loads(loads)
     return int(not verdict(found))

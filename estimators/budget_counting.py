@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..tokenizers.counter import Kind, weakest
+from ..tokenizers.counter import Kind, prepare, weakest
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
@@ -108,6 +108,8 @@ def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCou
 def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
     """On several cores: tiktoken lets go of the interpreter while it counts. Counters of others need not bear that."""
     specs = {job.plan.spec for job in jobs}
+    for spec in specs:
+        prepare(get_counter(spec), sum(len(job.data) for job in jobs if job.plan.spec == spec))
     workers = min(workers, len(jobs))
     if workers < 2 or any(spec.partition(":")[0] not in BUILT_IN for spec in specs):
         return [_count(job) for job in jobs]

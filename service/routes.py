@@ -16,10 +16,8 @@ from ..estimators.fitting import fit_input
 from ..estimators.model_list import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
-from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer
-from ..tokenizers.encoding_counter import EncodingCounter
+from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer, prepare
 from ..tokenizers.errors import TokengapError
-from ..tokenizers.models import ModelCounter
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
 from .operations import Done
@@ -61,10 +59,7 @@ class Operations:
         """Load what counting with these takes, so that no later request waits for it; of unknown names, nothing."""
         for spec in specs:
             with suppress(Problem):
-                counter = self.counter(spec, "")
-                counter = counter.counter if isinstance(counter, ModelCounter) else counter
-                if isinstance(counter, EncodingCounter):
-                    counter.prepare()
+                prepare(self.counter(spec, ""))
 
     def is_warm(self, specs: Sequence[str]) -> bool:
         """Whether counting with these waits for nothing: no vocabulary to read, no unknown name to explain."""

@@ -75,6 +75,17 @@ def adds_up(counter: Counter) -> bool:
     return bool(getattr(counter, "adds_up", False))
 
 
+def prepare(counter: Counter, characters: int | None = None) -> None:
+    """Have a counter load at once what it counts so many characters with; without a number, what it counts any with.
+
+    For processes that know they will count much, or that answer many and none of them late. Another package's
+    counter that loads something has a method of that name too.
+    """
+    method = getattr(counter, "prepare", None)
+    if method is not None:
+        method(characters)
+
+
 @runtime_checkable
 class Counter(Protocol):
     """Anything that counts tokens. It must give a count for every ``str``, and never raise."""

@@ -30,9 +30,8 @@ class EncodingCounter:
             warnings=("lone_surrogate",) if repaired else (),
         )
 
-    def prepare(self) -> None:
-        """Load at once what much text is counted with: for processes that answer many, and none of them late."""
-        engines.prepare(self._encoding)
+    def prepare(self, characters: int | None = None) -> None:
+        engines.prepare(self._encoding, characters)
 
     @property
     def adds_up(self) -> bool:

@@ -37,13 +37,16 @@ def count(text: str, encoding: Encoding) -> int:
     return fast_engine.count(text, encoding, _count_without_extras)
 
 
-def prepare(encoding: Encoding) -> None:
-    """Load at once what a process that counts much comes to count with, so that no text waits for it."""
+def prepare(encoding: Encoding, characters: int | None = None) -> None:
+    """Load at once what much text is counted with: what so many characters are worth, or without a number all."""
+    if characters is not None and characters <= LARGE:
+        return
     from .tiktoken_encodings import load
 
     load(encoding)
     python_engine.engine(encoding).spend()
-    fast_engine.prepare(encoding)
+    if characters is None or characters >= fast_engine.WORTH:
+        fast_engine.prepare(encoding)
 
 
 def _count_without_extras(text: str, encoding: Encoding) -> int:

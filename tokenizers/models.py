@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .counter import Count, Counter, adds_up
+from .counter import Count, Counter, adds_up, prepare
 from .errors import TokengapError, unknown_name
 
 _REGION = r"(?:us|eu|apac|ap|au|jp|ca|sa|in|global|us-gov)"
@@ -52,6 +52,9 @@ class ModelCounter:
         if self.model.published:
             return count
         return count._replace(kind="heuristic", warnings=("assumed_tokenizer", "uncalibrated", *count.warnings))
+
+    def prepare(self, characters: int | None = None) -> None:
+        prepare(self.counter, characters)
 
     @property
     def adds_up(self) -> bool:

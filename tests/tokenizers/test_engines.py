@@ -155,6 +155,18 @@ def test_tiktoken_is_loaded_for_large_texts_only(size: int, loaded: str) -> None
     assert done.stdout.strip() == loaded
 
 
+@pytest.mark.parametrize(("characters", "loaded"), [(engines.LARGE, "False"), (engines.LARGE + 1, "True")])
+def test_tiktoken_is_loaded_before_much_is_counted(characters: int, loaded: str) -> None:
+    program = (
+        "import sys; from tokengap.tokenizers.registry import get_counter;"
+        "from tokengap.tokenizers.counter import prepare;"
+        f"prepare(get_counter('model:gpt-4o'), {characters}); prepare(get_counter('words'), {characters});"
+        "print('tiktoken' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.strip() == loaded
+
+
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
 def test_what_is_taken_for_one_token_is_one(name: str) -> None:
     """The memo takes digits for one another, and the simple patterns runs of spaces and tabs for one token."""
