@@ -13,15 +13,12 @@ characters, or at once if it was prepared   check, in pieces; for what cannot be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from . import fast_engine, python_engine
-from .encodings import ENCODINGS, O200K_PATTERN, R50K_PATTERN, Encoding
+from .encodings import ENCODINGS, Encoding
 from .safe_cuts import blocks
-
-if TYPE_CHECKING:
-    from .segment_memo import SegmentMemo
 
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
@@ -64,18 +61,13 @@ def _count_without_extras(text: str, encoding: Encoding) -> int:
 
 def _count_loaded(text: str, encoding: Encoding) -> int:
     """Count with what takes long to load."""
-    count = _memo(encoding.ranks.name).count
+    count = _counting(encoding.ranks.name)
     return sum(map(count, blocks(text, _BLOCK))) if len(text) > _BLOCK else count(text)
 
 
 @cache
-def _memo(name: str) -> SegmentMemo:
-    from .segment_memo import SegmentMemo
-    from .tiktoken_encodings import count
+def _counting(name: str) -> Callable[[str], int]:
+    from .tiktoken_encodings import count, remembering
 
-    encoding = ENCODINGS[name]
-    return SegmentMemo(
-        partial(count, encoding=encoding),
-        marks_are_letters=encoding.pattern == O200K_PATTERN,
-        digits_are_alike=encoding.pattern != R50K_PATTERN,
-    )
+    memo = remembering(ENCODINGS[name])
+    return memo.count if memo else partial(count, encoding=ENCODINGS[name])

@@ -1,145 +1,186 @@
 r"""Remembering the counts of segments, which are larger than chunks, before an engine that knows nothing of the past.
 
-A segment is what stands before a word, and the word: everything up to the end of a run of letters. So a text is cut
-after letters, and where that is done, its count is the sum of those of its segments, whatever they stand beside:
+A segment is mostly a word with what is written together with it. A text whose runs of whitespace are `collapsed` is
+cut into segments where every text can be, whatever stands around:
 
-* **Right of a cut a chunk begins.** Letters (and marks, under o200k) end a chunk as soon as something else follows,
-  but for an apostrophe, with which a contraction may go on; so no cut is made before one. Nothing in the chunks to
-  come depends on what was before, since no published pattern looks back.
-* **Left of a cut all chunks are as they would be at the end of a text.** The patterns look ahead from whitespace
-  only: whether the character after it is whitespace, or the text ends there. All whitespace left of the cut has the
-  letters before the cut after it. A run of letters and what may go on after it end there in both cases.
-* **Segments may be put together in another order**, since each but the first of a text begins with what ends a run of
-  letters; the first, which may begin with a letter, is kept first.
+* Before a space: what is left of it is no space or tab any more. If it is a line break, a chunk ends there, as the
+  alternative for runs up to a line break has no other space to go on to: a text in which a line break follows later
+  in the same whitespace is given up on. Otherwise no chunk has a space inside. What follows the space is no
+  whitespace, or a line break, which is in one chunk with it; both are in the segment.
+* After the last of some line breaks, unless a ``/`` follows: as ``safe_cuts`` says.
 
-Under cl100k and the older patterns a mark is no letter: there the run ends before it, and a chunk begins with it.
-Characters beyond the Basic Multilingual Plane are taken for what a run may go on with, since the pattern does not
-tell letters from others there.
+So the count of a text is the sum of those of its segments, and to count those that are not known they can be written
+one after the other with something between that no chunk reaches over: a space and a NUL, before a segment that begins
+with a space, and these and a line feed, before one that begins a line. A text with a NUL of its own is given up on.
 
 Numbers of one to three digits are each one token of o200k_base and cl100k_base, and chunks of digits are no longer;
-so for these the digits of a segment are all the same.
+so the digits of a segment are all the same.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 from itertools import repeat
+from operator import sub
 from threading import Lock
+from time import thread_time_ns
+from typing import NamedTuple
+
+from .whitespace_runs import collapsed
 
 LIMIT = 32 << 20
 """Bytes that the memo of one encoding may take."""
 
+LONGEST = 1 << 14
+"""Characters of a text that is looked up: what is longer may have segments that the engine is not made for."""
+
 _UNKNOWN = 1 << 40
-"""In place of a count: a segment that was never met, or in the memo, one that was met once."""
+"""In place of a count: a segment that is not in the memo."""
 
-_LONGEST = 64  # characters of a segment that is remembered
-_ENTRY = 120  # bytes of a dictionary's entry, at its emptiest
-_WORTH = 0.02
-"""The part of a text that may be unknown for the memo to save time: what is rare takes an engine longest."""
+_START = "\0"
+"""What a segment begins with that begins a line or a text; others begin with a space, which is left out."""
 
-_SAMPLE = 32  # where it saves none, one text in so many is looked up all the same, to learn
+_BETWEEN = " \0"
+_ENTRY = 180  # bytes of a dictionary's entry, at its emptiest, with a short string's head
+_SAMPLE = 16  # one text in so many is counted the way that was slower of late
 _SHORT = 500  # characters of a text that is counted sooner than it is looked up
+
+Encode = Callable[[str], Sequence[int]]
+
+
+class _Between(NamedTuple):
+    """What stands between segments: the id of the token with a NUL in it, and the tokens before and after that."""
+
+    nul: int
+    before: int
+    after: int
+
+
+class _Pace:
+    """The nanoseconds a character that late texts took each way."""
+
+    def __init__(self) -> None:
+        self.counted = self.looked_up = 100.0
+
+    def learn(self, looked_up: bool, taken: float) -> None:
+        if looked_up:
+            self.looked_up += (taken - self.looked_up) / 8
+        else:
+            self.counted += (taken - self.counted) / 8
 
 
 class SegmentMemo:
-    """Counts texts by the counts of their segments; ``count`` is asked for those that are not known.
+    """Counts texts by the counts of their segments; ``encode`` is asked for the ids of those that are not known.
 
-    A segment is counted and remembered when it is met the second time. That pays where nearly all of a text has been
-    met before, as in logs; where it has not of late, most texts are counted at once. Safe to share between threads.
+    ``count`` counts a text without remembering any of it, and ``has_nul`` tells of an id whether its token has a NUL.
+    Safe to share between threads.
+
+    Which way is quicker depends on how much of a text is known, and on how much of the memo is in the processor's
+    cache; so both are timed, and the quicker one is taken.
     """
 
-    def __init__(self, count: Callable[[str], int], *, marks_are_letters: bool, digits_are_alike: bool) -> None:
+    def __init__(self, count: Callable[[str], int], encode: Encode, has_nul: Callable[[int], bool]) -> None:
         self._count = count
-        self._marks_are_letters = marks_are_letters
-        self._digits_are_alike = digits_are_alike
-        self._young: dict[str, int] = {}
+        self._encode = encode
+        self._word, self._line = (_between(encode(between), has_nul) for between in (_BETWEEN, _BETWEEN + "\n"))
+        self._young: dict[str, int] = {_START: 0}
         self._old: dict[str, int] = {}  # what was met before the young took half of the limit
         self._young_bytes = self._old_bytes = 0
-        self._unknown = {True: 0.0, False: 0.0}  # the part of late texts that was, in ASCII and not
-        self._skipped = 0
+        self._paces = {True: _Pace(), False: _Pace()}  # of texts in ASCII, and of others
+        self._turn = 0
         self._writing = Lock()
 
     def count(self, text: str) -> int:
         """The tokens of a well-formed text."""
-        ascii = text.isascii()
-        if len(text) < _SHORT:
+        if not _SHORT <= len(text) <= LONGEST:
             return self._count(text)
-        if self._unknown[ascii] > _WORTH:
-            self._skipped += 1
-            if self._skipped % _SAMPLE:
-                return self._count(text)
-        tokens, unknown = self.look_up(text)
-        self._unknown[ascii] += (len(unknown) / len(text) - self._unknown[ascii]) / 2
-        return tokens + self._count(unknown) if unknown else tokens
+        pace = self._paces[text.isascii()]
+        self._turn += 1
+        looked_up = (pace.looked_up < pace.counted) != (self._turn % _SAMPLE == 0)
+        start = thread_time_ns()
+        tokens = self.look_up(text) if looked_up else None
+        if tokens is None:
+            tokens = self._count(text)
+        pace.learn(looked_up, (thread_time_ns() - start) / len(text))
+        return tokens
 
-    def look_up(self, text: str) -> tuple[int, str]:
-        """The tokens of what is known of a text, and all the rest of it."""
-        segments = self.segments(text)
-        counts = list(map(self._young.get, segments, repeat(_UNKNOWN)))
-        tokens = sum(counts)
-        if tokens < _UNKNOWN:
-            return tokens, ""
-        unknown = [segment for segment, count in zip(segments, counts, strict=True) if count == _UNKNOWN]
-        known, rest = self._learn(unknown)
-        return tokens % _UNKNOWN + known, rest
+    def look_up(self, text: str) -> int | None:
+        """The tokens of a text, all of whose segments are known then; ``None`` if it is none that can be cut."""
+        found = segments(text)
+        if found is None:
+            return None
+        parts, tokens = found
+        counts = list(map(self._young.get, parts, repeat(_UNKNOWN)))
+        tokens += sum(counts)
+        if tokens >= _UNKNOWN:
+            new = [part for part, count in zip(parts, counts, strict=True) if count == _UNKNOWN]
+            tokens = tokens % _UNKNOWN + self._learn(new)
+        return tokens
 
     @property
     def bytes(self) -> int:
         """The bytes that are taken, about."""
         return self._young_bytes + self._old_bytes
 
-    def segments(self, text: str) -> list[str]:
-        """The segments of a text, all of whose digits may have become the same."""
-        if self._digits_are_alike:
-            for digit in "123456789":
-                text = text.replace(digit, "0")
-        return _splitter(text.isascii(), self._marks_are_letters)(text)
+    def _learn(self, parts: list[str]) -> int:
+        """The tokens of segments that are not among the young, and among them from now on."""
+        old = self._old
+        found = {part: old[part] for part in parts if part in old}
+        new = [part for part in dict.fromkeys(parts) if part not in found]
+        found.update(zip(new, self._counts(new), strict=True))
+        self._remember(found)
+        return sum(map(found.__getitem__, parts))
 
-    def _learn(self, unknown: list[str]) -> tuple[int, str]:
-        """Count the segments that were met before; the text of the others is still to be counted."""
-        tokens = 0
-        rest = []
+    def _counts(self, parts: list[str]) -> list[int]:
+        """Count segments by the ids of all of them, one after the other."""
+        if not parts:
+            return []
+        text = "".join(
+            f"{_BETWEEN}\n{part[1:]}" if part[0:1] == _START else f"{_BETWEEN} {part}" for part in parts
+        )  # fmt: skip
+        ids = self._encode(text)
+        nuls = {self._word.nul, self._line.nul}
+        places = [place for place, token in enumerate(ids) if token in nuls]
+        kinds = [self._line if part[0:1] == _START else self._word for part in parts]
+        starts = [place + 1 + kind.after for place, kind in zip(places, kinds, strict=True)]
+        ends = [place - kind.before for place, kind in zip(places[1:], kinds[1:], strict=True)]
+        return list(map(sub, (*ends, len(ids)), starts))
+
+    def _remember(self, found: dict[str, int]) -> None:
+        size = len(found) * _ENTRY + sum(len(part) if part.isascii() else 4 * len(part) for part in found)
         with self._writing:
-            for segment in unknown:
-                count = self._young.get(segment) or self._old.get(segment)
-                if count is None:
-                    count = _UNKNOWN
-                    rest.append(segment)
-                elif count == _UNKNOWN:
-                    count = self._count(segment)
-                if count != _UNKNOWN:
-                    tokens += count
-                self._remember(segment, count)
-        return tokens, "".join(rest)
-
-    def _remember(self, segment: str, count: int) -> None:
-        if len(segment) > _LONGEST:
-            return
-        if segment not in self._young:
-            size = sys.getsizeof(segment) + _ENTRY
             self._young_bytes += size
             if self._young_bytes > LIMIT // 2:
-                self._old, self._young = self._young, {}
+                self._old, self._young = self._young, {_START: 0}
                 self._old_bytes, self._young_bytes = self._young_bytes - size, size
-        self._young[segment] = count
+            self._young.update(found)
 
 
-Split = Callable[[str], list[str]]
+def segments(text: str) -> tuple[list[str], int] | None:
+    """The segments of a text, and the tokens of what is not in them; ``None`` if it is none that can be cut.
+
+    The digits of a segment are all zeros.
+    """
+    if text[:1] in "\n\r/" or "\0" in text or (found := collapsed(text)) is None or not _ends_lines_simply(found[0]):
+        return None
+    text, tokens = found
+    for digit in "123456789":
+        text = text.replace(digit, "0")
+    text = text.replace("\n", f"\n {_START}").replace(f" {_START}\n", "\n").replace(f" {_START}/", "/")
+    if "\r" in text:
+        text = text.replace(f" {_START}\r", "\r")
+    return (_START + text).split(" "), tokens
 
 
-@cache
-def _splitter(ascii: bool, marks_are_letters: bool) -> Split:
-    """The function that cuts a text into segments."""
-    letters, runs_on, astral = "a-zA-Z", "a-zA-Z", ""
-    if not ascii:
-        from .unicode_classes import classes, union, written
+def _ends_lines_simply(text: str) -> bool:
+    """Whether before every line break there is at most one space, and before that one no other line break."""
+    if "  " in text or "\n \n" in text:
+        return False
+    if "\r" in text and any(map(text.__contains__, ("\n \r", "\r \n", "\r \r", "\t\r"))):
+        return False
+    return not ("\t" in text and "\t\n" in text) and (text.isascii() or "\xa0" not in text)
 
-        letters = written(classes()["L"], 0xFFFF)
-        runs_on = written(union(classes()["L"], classes()["M"]), 0xFFFF) if marks_are_letters else letters
-        astral = "\U00010000-\U0010ffff"
-    word = f"[{letters}][{runs_on}]*+"
-    pattern = f"[^{letters}]*+{word}(?:['{astral}][^{letters}]*+(?:{word})?+)*+|[^{letters}]++"
-    return re.compile(pattern).findall
+
+def _between(ids: Sequence[int], has_nul: Callable[[int], bool]) -> _Between:
+    (place,) = (place for place, token in enumerate(ids) if has_nul(token))
+    return _Between(ids[place], place, len(ids) - place - 1)

@@ -2,36 +2,25 @@ r"""The split patterns of o200k and cl100k without looking ahead, for texts in L
 
 tiktoken's pattern engine hands a pattern that neither looks around nor is possessive to one that runs over the text
 in a single pass, and so counts it in half to nine tenths of the time. Such a pattern does the same as the published
-one where `prepared` has seen to the text:
+one for a text that is `latin` once its runs of whitespace are `collapsed`:
 
 * Being possessive makes no difference: in each alternative what follows a possessive class cannot match what that
   class would give back.
-* ``\s+(?!\S)`` takes a run of whitespace, and leaves its last character to what follows unless the text ends there.
-  Before it stands an alternative that takes a run up to its last line break, so that what it meets has none. If that
-  is one character, or ends the text, ``\s+`` takes the same.
-* Otherwise it is spaces alone or tabs alone, since `prepared` gives up on other whitespace in a row. All but the last
-  one are a chunk, and one token, as every run of up to 79 spaces or 20 tabs is. The last one is left to the chunk
-  after it, as one that stands alone is. So the others can be taken out of the text, if a token is added for each run.
-* The classes end with Latin-1, and the single pass is quick only since they are short. `prepared` gives up on texts
-  with characters beyond it, but for those of U+2000 to U+203F that are no whitespace: dashes, quotation marks and
-  the like, which are none of letter, mark and number, as the patterns take whatever is in no class.
+* Whitespace that is left is a single character, but for what ends with a line break or the text; of that ``\s+``
+  takes what ``\s+(?!\S)`` would.
+* The classes end with Latin-1, and the single pass is quick only since they are short. The characters from U+2000 to
+  U+203F that are no whitespace, dashes, quotation marks and the like, are none of letter, mark and number, as the
+  patterns take whatever is in no class.
 """
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from .encodings import CL100K_PATTERN, O200K_PATTERN
 from .split_pattern import for_rust
-from .text import WHITE_SPACE
 from .unicode_classes import classes, union, written
 
-_TOO_MANY = " " * 81, "\t" * 22
-_FOLLOWED = f"(?=[^{re.escape(WHITE_SPACE)}])"
-_SPACES, _TABS = re.compile("  +" + _FOLLOWED), re.compile("\t\t+" + _FOLLOWED)
-_IN_A_ROW = " \t", "\t ", " \xa0", "\xa0 ", "\t\xa0", "\xa0\t", "\xa0\xa0"
-_RARE_SPACES = tuple(set(WHITE_SPACE) - set("\n\r \t\v\f\xa0"))
 _PUNCTUATION = "\u2000".encode()[:2]  # with which U+2000 to U+203F begin
 _LATIN_1 = bytes(range(0xC4))  # of which ASCII and Latin-1 are made
 
@@ -56,27 +45,18 @@ def simple_pattern(published: str) -> str | None:
     return None
 
 
-def prepared(text: str) -> tuple[str, int] | None:
-    """A text with one space or tab for each run of them before something, and the number of these runs.
-
-    ``None`` for a text that the simple patterns would split otherwise than the published ones.
-    """
-    if "\v" in text or "\f" in text:
-        return None
-    if not text.isascii() and (
-        text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1) or any(map(text.__contains__, _RARE_SPACES))
-    ):
-        return None
-    tabs = "\t" in text
-    if (tabs or "\xa0" in text) and any(map(text.__contains__, _IN_A_ROW)):
-        return None
-    runs = tab_runs = 0
-    if "  " in text or (tabs and "\t\t" in text):
-        if any(map(text.__contains__, _TOO_MANY)):
-            return None
-        text, runs = _SPACES.subn(" ", text)
-        text, tab_runs = _TABS.subn("\t", text) if tabs else (text, 0)
-    return text, runs + tab_runs
+def latin(text: str) -> bool:
+    """Whether all of a text is in Latin-1, or a dash or quotation mark such as are written with it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError as error:
+        return (
+            "\u2000" <= text[error.start] <= "\u203f"
+            and not text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1)
+        )  # fmt: skip
+    return True
 
 
 def _inside(*names: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from .encodings import R50K_PATTERN, Encoding, load_ranks
 from .errors import TokengapError
-from .simple_patterns import prepared, simple_pattern
+from .segment_memo import SegmentMemo
+from .simple_patterns import latin, simple_pattern
 from .text import WHITE_SPACE
 from .vocabulary import Ranks
+from .whitespace_runs import collapsed
 
 if TYPE_CHECKING:
     from tiktoken import Encoding as Tiktoken
@@ -28,10 +31,22 @@ _built: dict[tuple[str, str], Tiktoken] = {}
 
 def count(text: str, encoding: Encoding) -> int:
     """The tokens of a well-formed text."""
-    if (pattern := simple_pattern(encoding.pattern)) and (simple := prepared(text)):
-        return len(tiktoken_for(encoding.ranks, pattern).encode_ordinary(simple[0])) + simple[1]
+    if (pattern := simple_pattern(encoding.pattern)) and latin(text) and (found := collapsed(text)):
+        return len(tiktoken_for(encoding.ranks, pattern).encode_ordinary(found[0])) + found[1]
     newline_ends_run = encoding.pattern != R50K_PATTERN
     return count_tokens(text, tiktoken_for(encoding.ranks, encoding.pattern), newline_ends_run=newline_ends_run)
+
+
+def remembering(encoding: Encoding) -> SegmentMemo | None:
+    """A memo of the segments of texts; ``None`` under the older patterns, for which it has no proof."""
+    if (pattern := simple_pattern(encoding.pattern)) is None:
+        return None
+    published, simple = tiktoken_for(encoding.ranks, encoding.pattern), tiktoken_for(encoding.ranks, pattern)
+    return SegmentMemo(
+        partial(count, encoding=encoding),
+        lambda text: (simple if latin(text) else published).encode_ordinary(text),
+        lambda token: b"\0" in published.decode_single_token_bytes(token),
+    )
 
 
 def load(encoding: Encoding) -> None:
