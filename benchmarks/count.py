@@ -63,9 +63,10 @@ def main() -> int:
     if "cold" in options.plans:
         cold(engines, options.encoding, options.rounds * 3)
     found, loads = measured(engines, kinds, options)
+    found = {cell: kinds for cell, kinds in found.items() if any(cells["tiktoken"] for cells in kinds.values())}
     for size in SIZES:
         for stage in STAGES:
-            if any(cells["tiktoken"] for cells in found[f"{size}/{stage}"].values()):
+            if f"{size}/{stage}" in found:
                 write_table(f"{size}, {stage}", found[f"{size}/{stage}"], engines)
     write_loads(loads)
     return int(not verdict(found))
