@@ -101,6 +101,7 @@ def test_compose_examples_fit_its_schema(tmp_path: Path) -> None:
     subprocess.run([check, "--builtin-schema", "vendor.compose-spec", file], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_newer_prices_are_used_and_named(serve: Callable[..., Any], tmp_path: Path) -> None:
     """As the document says: a file in genai-prices' format, named by the metric and by every answer."""
     model = {"id": "gpt-7", "match": {"equals": "gpt-7"}, "prices": [{"prices": {"input_mtok": 2, "output_mtok": 20}}]}

@@ -447,6 +447,7 @@ def replicas_come_and_go_and_no_request_is_lost(topology: Topology) -> None:
     assert answer.json()["instance"] == f"urn:tokengap:request:{answer.headers['x-request-id']}"
 
 
+@pytest.mark.slow
 def test_what_compose_starts_works_together(topology: Topology, subtests: pytest.Subtests) -> None:
     for step in (
         texts_are_counted_through_the_proxy,

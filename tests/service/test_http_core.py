@@ -216,6 +216,7 @@ def test_lists(server: Any, answer: Callable[..., Any]) -> None:
     assert server.get("/v1/models?all=maybe").status_code == 422
 
 
+@pytest.mark.slow
 def test_a_slow_body_is_given_up(serve: Callable[..., Any]) -> None:
     with serve(body_seconds="0.5") as server:
         host, port = server.url.removeprefix("http://").split(":")
@@ -227,6 +228,7 @@ def test_a_slow_body_is_given_up(serve: Callable[..., Any]) -> None:
             assert connection.recv(100).startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.slow
 def test_overload_is_shed_and_slow_work_given_up(serve: Callable[..., Any]) -> None:
     """One thread, nobody waiting: of many long requests at once some are answered, the others told to come back."""
     with serve(threads="1", queue="0", work_seconds="30") as server:

@@ -48,7 +48,7 @@ class Client(threading.Thread):
             self.connection.close()
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_what_was_accepted_is_answered_at_a_stop(serve: Callable[..., Any], workers: str) -> None:
     with serve("--workers", workers, queue="50") as server:
         for _ in range(10):

@@ -108,7 +108,8 @@ def store_errors(door: Any) -> float:
     return float(found[1]) if found else 0
 
 
-@pytest.mark.parametrize("processes", ["two servers", pytest.param("two workers", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["two servers", "two workers"])
 def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
     serve: Callable[..., Any], store: Redis, processes: str
 ) -> None:
@@ -144,6 +145,7 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
         assert PASSWORD not in door.log.read_text()
 
 
+@pytest.mark.slow
 def test_the_service_starts_without_its_redis(serve: Callable[..., Any], store: Redis) -> None:
     with serve(api_keys="down,up0,up1,up2", rate_limit=f"{LIMIT}/minute", redis_url=store.url) as door:
         assert passed([door], "down") == LIMIT
