@@ -18,13 +18,10 @@ from functools import cache, partial
 
 from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
-from .safe_cuts import blocks
+from .safe_cuts import LONG, blocks
 
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
-
-_ENDLESS = 1 << 15
-"""Characters without a safe cut, in which there may be a chunk that takes the standard library long to merge."""
 
 _BLOCK = 1 << 12  # characters; what is made of a block stays in the processor's cache
 
@@ -52,7 +49,7 @@ def _count_without_extras(text: str, encoding: Encoding) -> int:
         return _count_loaded(text, encoding)
     tokens = done = 0
     for block in blocks(text, _BLOCK):
-        if python.is_spent or len(block) > _ENDLESS:
+        if python.is_spent or len(block) > LONG:
             return tokens + _count_loaded(text[done:], encoding)
         tokens += python.count(block)
         done += len(block)

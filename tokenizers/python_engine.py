@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from .bpe_merging import merge_long
 from .encodings import O200K_PATTERN, R50K_PATTERN, Encoding
-from .stand_ins import Chunker
+from .stand_ins import chunker
 from .vocabulary import Ranks, Vocabulary
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class PythonEngine:
     """Counts under one rank file and rule. Safe to share between threads."""
 
     def __init__(self, ranks: Ranks, rule: str) -> None:
-        self._chunks = Chunker(rule).chunks
+        self._chunks = chunker(rule).chunks
         self._counts = _Counts(_RankMemo(Vocabulary(ranks)))
 
     def count(self, text: str) -> int:

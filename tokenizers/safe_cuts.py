@@ -20,6 +20,9 @@ from functools import cache
 
 from .text import WHITE_SPACE
 
+LONG = 1 << 15
+"""Characters without a safe cut that may hold a chunk that takes long to merge."""
+
 _SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
 
 

@@ -48,6 +48,12 @@ class Chunker:
         return map(text.__getitem__, places)
 
 
+@cache
+def chunker(rule: str) -> Chunker:
+    """The one for a named rule."""
+    return Chunker(rule)
+
+
 class _StandIns(dict[int, int]):
     """From a character to its stand-in, looked up in the table when it is first met."""
 

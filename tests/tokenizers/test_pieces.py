@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokengap.tokenizers import tiktoken_encodings
 from tokengap.tokenizers.counter import Tokenizer
 from tokengap.tokenizers.encoding_counter import EncodingCounter
 from tokengap.tokenizers.encodings import ENCODINGS
 from tokengap.tokenizers.registry import get_counter
-from tokengap.tokenizers.tiktoken_encodings import tiktoken_for, token_bytes
+from tokengap.tokenizers.tiktoken_encodings import tiktoken_for
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -33,10 +34,11 @@ def test_a_piece_may_end_inside_a_character() -> None:
 
 @pytest.mark.parametrize("text", [" " * 300, "a" + " " * 300 + "b", "\n" * 40 + " " * 300, " \n" * 150 + "x"])
 @pytest.mark.parametrize("name", ["o200k_base", "r50k_base"])
-def test_long_whitespace_gives_the_pieces_tiktoken_gives(name: str, text: str) -> None:
-    newline_ends_run = name == "o200k_base"
+def test_long_whitespace_gives_the_pieces_tiktoken_gives(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiktoken_encodings, "LONG", 100)
+    monkeypatch.setattr(tiktoken_encodings, "WINDOW", 50)
     theirs = tiktoken_for(ENCODINGS[name].ranks, ENCODINGS[name].pattern)
-    pieces = token_bytes(text, theirs, newline_ends_run=newline_ends_run, long_run=100)
+    pieces = EncodingCounter(name).pieces(text)
     assert pieces == theirs.decode_tokens_bytes(theirs.encode_ordinary(text))
 
 

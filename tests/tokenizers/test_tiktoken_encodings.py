@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 import tiktoken
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tokengap.tokenizers.encodings import ENCODINGS, R50K_PATTERN, load_ranks
+from tokengap.tokenizers import tiktoken_encodings
+from tokengap.tokenizers.encodings import ENCODINGS, load_ranks
 from tokengap.tokenizers.registry import get_counter
-from tokengap.tokenizers.tiktoken_encodings import count_tokens
 
 NAMES = ("o200k_base", "cl100k_base", "p50k_base", "r50k_base")
 MILLION = 1_000_000
@@ -98,14 +98,22 @@ RUNS = st.lists(
 )
 
 
-@settings(max_examples=500)
-@given(RUNS.map("".join), st.integers(1, 6))
-def test_cutting_long_whitespace_changes_nothing(text: str, long_run: int) -> None:
-    """The cut at runs of a few characters is proved against tiktoken, which can still do those itself."""
+@pytest.fixture
+def short_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take a few characters for a text, and for a chunk, of which tiktoken is given parts."""
+    monkeypatch.setattr(tiktoken_encodings, "_BLOCK", 5)
+    monkeypatch.setattr(tiktoken_encodings, "LONG", 3)
+    monkeypatch.setattr(tiktoken_encodings, "WINDOW", 2)
+
+
+@pytest.mark.usefixtures("short_is_long")
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RUNS.map("".join) | st.text())
+def test_parts_have_the_tokens_of_the_whole(text: str) -> None:
     for name in NAMES:
-        newline = ENCODINGS[name].pattern != R50K_PATTERN
-        counted = count_tokens(text, reference(name), newline_ends_run=newline, long_run=long_run)
-        assert counted == len(reference(name).encode_ordinary(text))
+        ids = reference(name).encode_ordinary(text)
+        assert tiktoken_encodings.encode(text, ENCODINGS[name]) == ids
+        assert tiktoken_encodings.count(text, ENCODINGS[name]) == len(ids)
 
 
 def _letters() -> str:
