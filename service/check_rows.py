@@ -93,6 +93,8 @@ def _file_change(file: FileResult) -> str:
     if file.change == "renamed":
         gained = file.tokens - (file.base_tokens or 0)
         return f"renamed from {file.base_path}" + (f", {gained:+,}" if gained else "")
+    if file.change == "new" and file.base_path:
+        return f"new, from {file.base_path}, {file.tokens:+,}"
     if file.change in ("new", "removed"):
         return f"{file.change}, {file.tokens - (file.base_tokens or 0):+,}"
     return _change(file.tokens, file.base_tokens)

@@ -121,9 +121,41 @@ def test_each_file_is_told_apart() -> None:
         "p/added": ("new", None, None, 3),
         "p/new name": ("renamed", "p/old name", 50, 51),
         "p/new place": ("renamed", "p/old place", 7, 7),
-        "p/moved": ("renamed", "q/moved", 8, 8),
+        "p/moved": ("new", "q/moved", None, 8),
     }
-    assert (result.tokens, result.base_tokens) == (84, 85)
+    assert (result.tokens, result.base_tokens) == (84, 77)
+
+
+@pytest.mark.parametrize("limits", ["max_tokens = 50\nmax_growth = '5%'", "max_tokens_per_file = 50"])
+def test_a_file_renamed_into_a_budget_is_new_to_it(limits: str) -> None:
+    """What it was elsewhere was in no budget of this name: neither its tokens nor its being over is inherited."""
+    files, before = {"p/a": words(14), "p/big": words(70)}, {"p/a": words(14), "draft/big": words(70)}
+    checked = check(limits, files, before, renames={"p/big": "draft/big"})
+    result = only(checked)
+    assert checked.report.exit_code == 1
+    assert {violation.introduced for violation in result.violations} == {True}
+    assert (result.base_tokens, result.files[1].change, result.files[1].base_path) == (14, "new", "draft/big")
+    written = read_recording(record(zip((was := check(limits, before)).plans, was.report.budgets, strict=True)), "b")
+    recorded = only(check(limits, files, written))
+    assert [(v.code, v.introduced) for v in recorded.violations] == [(v.code, v.introduced) for v in result.violations]
+
+
+def test_a_file_renamed_from_one_budget_to_another_leaves_one_and_is_new_to_the_other() -> None:
+    text = HEAD + 'max_tokens = 10\n[[budget]]\nname = "c"\npaths = ["q/**"]\nmax_tokens = 10'
+    base = TreeBase("m", {"p/a": words(5), "p/b": words(11), "q/c": words(5)}, {"q/b": "p/b"})
+    files = {"p/a": words(5), "q/b": words(11), "q/c": words(5)}
+    read = read_configuration(text.encode(), "tokengap.toml")
+    first, second = check_budgets(read, files, base, today=TODAY).report.budgets
+    assert ([file.change for file in first.files], first.base_tokens, first.passed) == (
+        ["unchanged", "removed"],
+        16,
+        True,
+    )
+    assert ([file.change for file in second.files], second.base_tokens, second.passed) == (
+        ["new", "unchanged"],
+        5,
+        False,
+    )
 
 
 def test_a_renamed_file_is_not_growth() -> None:

@@ -244,6 +244,20 @@ def test_the_base_is_where_the_branches_parted(there: Path, git: Git, capsys: Ca
     assert {file["path"]: file["base_tokens"] for file in body["budgets"][0]["files"]}["prompts/over before.md"] == 1200
 
 
+def test_a_draft_renamed_into_a_budget(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
+    git(tmp_path, "clone", "-q", str(there), "clone")
+    clone = tmp_path / "clone"
+    go(clone)
+    git(clone, "mv", "prompts/draft/d.md", "prompts/d.md")
+    (prompts, *_) = answer(capsys, "--baseline", "HEAD")["budgets"]
+    (file,) = (file for file in prompts["files"] if file["path"] == "prompts/d.md")
+    assert (file["change"], file["base_path"], file["base_tokens"]) == ("new", "prompts/draft/d.md", None)
+    told = {each["code"]: each["introduced"] for each in prompts["violations"] if each["path"] == "prompts/d.md"}
+    assert told == {"TOK001": True, "TOK002": True, "TOK003": True, "TOK004": True}
+    check("--baseline", "HEAD")
+    assert "new, from prompts/draft/d.md, +9,999" in capsys.readouterr().out
+
+
 def test_the_work_tree_against_head(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
     """As a hook does before a commit; files that git does not know yet are checked too."""
     git(tmp_path, "clone", "-q", str(there), "clone")
