@@ -154,12 +154,12 @@ def _cost(case: Case) -> Iterator[Violation]:
 
 def _growth(case: Case) -> Iterator[Violation]:
     budget, base = case.plan.budget, case.base
-    if budget.max_growth is None or base is None or base.most == 0:
+    if budget.max_growth is None or base is None or not any(pair.base for pair in case.pairs):
         return
     gained = case.head.most - base.most
     if gained <= budget.growth_tolerance or case.head.most <= budget.max_growth.most(base.most):
         return
-    percent = f" (+{gained * 100 / base.most:.1f}%)"
+    percent = f" (+{gained * 100 / base.most:.1f}%)" if base.most else ""
     yield Violation(
         "TOK003",
         f"{tokens(gained)} more than the base's {base.most:,}{percent}, and max_growth is {budget.max_growth.text}",
