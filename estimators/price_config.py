@@ -17,6 +17,7 @@ from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
+from .misplaced import refuse_misplaced
 from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
 from .price_book import Entry, Layer
 from .price_names import canonical, forms
@@ -71,6 +72,8 @@ def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
     in_pyproject = PurePath(path).name == "pyproject.toml"
     origin = Origin(path, data, PREFIX if in_pyproject else ())
     tables = parse_toml(data, path)
+    if in_pyproject:
+        refuse_misplaced(tables, data, path)
     tools = tables.get("tool", {}) if in_pyproject else {}
     settings = tables if not in_pyproject else tools.get("tokengap", {}) if isinstance(tools, dict) else {}
     return project_prices(settings, origin)

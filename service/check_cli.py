@@ -30,6 +30,14 @@ exit codes:
   0 within budget, 1 a budget is broken, 2 wrong use or configuration, 3 a needed price or count is
   missing (see --allow-missing), 4 a fault of tokengap itself, 130 interrupted
 
+a configuration, in tokengap.toml (in pyproject.toml: [tool.tokengap] and [[tool.tokengap.budget]]):
+  model = "openai/gpt-4o"
+  [[budget]]
+  name = "system prompts"
+  paths = ["prompts/**/*.md", "!prompts/draft/**"]
+  max_tokens = "8k"
+  max_growth = "5%"
+
 examples:
   tokengap check --init
   tokengap check --baseline origin/main
@@ -143,9 +151,12 @@ def _book(args: argparse.Namespace, config: Path) -> PriceBook:
 
 def _configuration(args: argparse.Namespace) -> Loaded:
     from ..estimators.budget_config import read_configuration
+    from ..estimators.misplaced import refuse_passed_over
     from ..estimators.project_file import find_project, read_bytes
 
     path = Path(args.config) if args.config else find_project(Path.cwd())
+    if not args.config:
+        refuse_passed_over(Path.cwd(), path)
     if path is None:
         from .check_init import misnamed
 
@@ -158,7 +169,8 @@ def _configuration(args: argparse.Namespace) -> Loaded:
     shown = path if args.config else Path(os.path.relpath(path))
     loaded = read_configuration(read_bytes(path), str(shown))
     if not loaded.configuration.budget:
-        raise TokengapError(f"{shown}: no [[budget]], so that nothing would be checked; see 'tokengap check --help'")
+        missing = f"no {loaded.origin.header('budget')}, so that nothing would be checked"
+        raise loaded.origin.error((), f"{missing}; 'tokengap check --help' shows one")
     if args.as_of is None:
         return loaded
     from dataclasses import replace

@@ -105,6 +105,113 @@ def test_the_same_in_pyproject() -> None:
     assert read_configuration(b"[project]\nname = 'x'", "pyproject.toml").configuration == Configuration()
 
 
+RIGHT = """\
+[tool.tokengap]
+model = "gpt-4o"
+[[tool.tokengap.budget]]
+name = "right"
+paths = ["a"]
+max_tokens = 1
+"""
+UNDER = "name = 'wrong'\npaths = ['b']\nmax_tokens = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[tool.tokengap.budget]", "budget: a list of tables is needed, each under its own [[tool.tokengap.budget]]"),
+        ("[tool.tokengap]\nbudget = [1]", "budget[0]: a list of tables is needed, each under its own [[tool."),
+        ("[tool.tokengap]\nmax_cost = 1", "max_cost: misplaced key 'max_cost': it belongs under a [[tool.tokengap.bud"),
+        ("[[tool.tokengap.budget]]\nprices_at = 1", "budget[0].prices_at: misplaced key 'prices_at': it belongs at the "
+         "top, before every [[tool.tokengap.budget]]"),
+    ],
+)  # fmt: skip
+def test_tables_are_called_as_they_are_in_a_pyproject(text: str, says: str) -> None:
+    assert f": tool.tokengap.{says}" in refusal(text, "pyproject.toml")
+
+
+@pytest.mark.parametrize("beside", [RIGHT, ""])
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("[[budget]]", "budget: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[budget]", "budget: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[budgets]]", "budgets: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[x]]", "x: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[tool.budget]]", "tool.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[tokengap.budget]]", "tokengap: misplaced: in pyproject.toml it is [tool.tokengap]"),
+        ('[["tool.tokengap.budget"]]', '["tool.tokengap.budget"]: misplaced: in pyproject.toml it is [tool.tokengap]'),
+        ("[[tool.tokengp.budget]]", "tool.tokengp: nobody reads 'tokengp'; did you mean 'tokengap'?"),
+        ("[[tool.Tokengap.budget]]", "tool.Tokengap: nobody reads 'Tokengap'; did you mean 'tokengap'?"),
+        ("[[tool.token-gap.budget]]", "tool.token-gap: nobody reads 'token-gap'; did you mean 'tokengap'?"),
+        ("[[tool.tokengap-budget]]", "tool.tokengap-budget: nobody reads"),
+        ("[[tools.tokengap.budget]]", "tools.tokengap: misplaced: it is [tool.tokengap], not in a table of another"),
+        ("[[Tool.tokengap.budget]]", "Tool.tokengap: misplaced: it is [tool.tokengap], not in a table of another"),
+        ("[[tool.poetry.tokengap.budget]]", "tool.poetry.tokengap: misplaced: it is [tool.tokengap], not in a table"),
+        ("[[tool.poetry.group.tokengap.budget]]", "tool.poetry.group.tokengap: misplaced"),
+        ("[[tool.poetry.budget]]", "tool.poetry.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[project.budget]]", "project.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[project.tokengap.budget]]", "project.tokengap: misplaced"),
+    ],
+)
+def test_misplaced_tables_of_a_pyproject(header: str, says: str, beside: str) -> None:
+    text = f"{beside}{header}\n{UNDER}"
+    line = beside.count("\n") + 1
+    assert refusal(text, "pyproject.toml").startswith(f"pyproject.toml:{line}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("prices_at = 2026-11-30", "prices_at: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("prices-at = 2026-11-30", "prices-at: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("model = 'gpt-4o'", "model: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("max_tokens = 1", "max_tokens: misplaced: in pyproject.toml it is under [[tool.tokengap.budget]]"),
+        ("tool.prices_at = 2026-11-30", "tool.prices_at: misplaced: it is under [tool.tokengap]"),
+        ("prices = [{model = 'x'}]", "prices: misplaced: in pyproject.toml it is [[tool.tokengap.prices]]"),
+    ],
+)
+def test_misplaced_keys_of_a_pyproject(key: str, says: str) -> None:
+    assert refusal(f"\n{key}\n{RIGHT}", "pyproject.toml").startswith(f"pyproject.toml:2: {says}")
+
+
+def test_tables_of_others_are_theirs() -> None:
+    """Names and keys such as other tools have, and tokengap where it is only a dependency."""
+    others = """
+[project]
+name = "x"
+scripts = { tokengap = "x:y" }
+optional-dependencies = { tokengap = ["tokengap"] }
+[project.entry-points."tokengap.counters"]
+mine = "x:y"
+[dependency-groups]
+dev = ["tokengap"]
+[tool.poetry.dependencies]
+tokengap = { version = "1", extras = ["fast"] }
+[tool.uv.sources]
+tokengap = { git = "g" }
+[tool.hatch.envs.tokengap]
+dependencies = ["tokengap"]
+[tool.tokenizer]
+model = "x"
+[tool.model]
+paths = ["a"]
+[[tool.bundle.budget]]
+paths = ["a"]
+max_size = 3
+[tool.llm]
+max_tokens = 3
+model = "x"
+prices = [{ model = "x", in = 3 }]
+[[tool.mypy.overrides]]
+module = "tokengap.*"
+[flake8]
+x = 1
+"""
+    read = read_configuration((RIGHT + others).encode(), "pyproject.toml").configuration
+    assert [each.name for each in read.budget] == ["right"]
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [

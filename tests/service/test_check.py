@@ -429,10 +429,22 @@ def test_exit_2_configuration_or_usage(small: Path, capsys: Capture) -> None:
     assert said.startswith("tokengap.toml:6: budget[0].max_tokns: unknown key 'max_tokns'; did you mean 'max_tokens'?")
 
 
+def test_the_configuration_that_the_help_shows(small: Path, capsys: Capture) -> None:
+    """It is what errors send to: it must be one that is read."""
+    assert check("--help") == 0
+    shown = re.search(r"^  model = .*?(?=\n\n)", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+    assert shown
+    write(small, {"tokengap.toml": shown[0].replace("prompts/", "p/"), "p/a.md": words(9)})
+    assert answer(capsys)["budgets"][0]["limit"] == 8000
+
+
 def test_exit_2_no_configuration(small: Path, capsys: Capture) -> None:
     (small / "tokengap.toml").write_text("model = 'gpt-4o'")
-    assert "tokengap.toml: no [[budget]], so that nothing would be checked" in refusal(capsys)
+    assert refusal(capsys).startswith("tokengap.toml:1: no [[budget]], so that nothing would be checked")
     (small / "tokengap.toml").unlink()
+    write(small, {"pyproject.toml": "[project]\nname = 'x'\n[tool.tokengap]\nmodel = 'gpt-4o'\n"})
+    assert refusal(capsys).startswith("pyproject.toml:3: tool.tokengap: no [[tool.tokengap.budget]], so that nothing")
+    (small / "pyproject.toml").unlink()
     assert "no configuration: no tokengap.toml and no [tool.tokengap]" in refusal(capsys)
 
 
@@ -443,9 +455,13 @@ def test_exit_2_no_configuration(small: Path, capsys: Capture) -> None:
         (
             "pyproject.toml",
             "[project]\n\n[tool.tokngap]\n",
-            "is [tool.tokngap] on line 3 of pyproject.toml meant to be",
+            "pyproject.toml:3: tool.tokngap: nobody reads 'tokngap'; did you mean 'tokengap'?",
         ),
-        ("pyproject.toml", "[tokengap]\n", "is [tokengap] on line 1 of pyproject.toml meant to be [tool.tokengap]?"),
+        (
+            "pyproject.toml",
+            "[tokengap]\n",
+            "pyproject.toml:1: tokengap: misplaced: in pyproject.toml it is [tool.tokengap]",
+        ),
         ("pyproject.toml", "[tool.ruff]\n", "'tokengap check --init' writes one"),
     ],
 )
@@ -455,6 +471,15 @@ def test_exit_2_a_configuration_under_another_name(
     (small / "tokengap.toml").unlink()
     write(small, {name: text})
     assert says in refusal(capsys)
+
+
+def test_a_misplaced_table_on_the_way_up_to_the_configuration(small: Path, capsys: Capture, go: Go) -> None:
+    """The one above would hold, without a word of the one that was meant."""
+    write(small, {"sub/pyproject.toml": "[project]\nname = 'x'\n\n[[tool.tokengp.budget]]\nname = 'y'\n"})
+    go(small / "sub")
+    assert refusal(capsys).startswith("pyproject.toml:4: tool.tokengp: nobody reads 'tokengp'")
+    write(small, {"sub/pyproject.toml": "[project]\nname = 'x'\n"})
+    assert answer(capsys)["budgets"][0]["name"] == "x"
 
 
 def test_a_second_configuration_is_said(small: Path, capsys: Capture) -> None:
