@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..estimators.budget_baseline import Base, TreeBase
 from .check_files import CommitTree, WorkTree
-from .git import Blobs, Git, GitError
+from .git import Blobs, Git, NotHereError
 from .inputs import read_text
 
 
@@ -22,18 +22,21 @@ class Found(NamedTuple):
 def find_baseline(named: str, git: Git | None, blobs: Blobs, work: WorkTree) -> Found:
     """The base that --baseline names: a JSON file that is there, or a commit.
 
-    Where there is none the budgets are checked without one, and a notice says why.
+    Where there is none the budgets are checked without one, and a notice says why. Raises TokengapError
+    where git refuses to say.
     """
     if named.endswith(".json") and Path(named).exists():
         from ..estimators.budget_recording import read_recording
 
         return Found(read_recording(read_text(named), named))
     if git is None:
-        return _none(f"there is no git repository here to look for {named!r} in")
+        return _none(f"there is no git repository here, or no git to look for {named!r} in it")
     try:
         return _commit(named, git, blobs, work)
-    except GitError as error:
-        return _none(str(error))
+    except NotHereError as error:
+        if not git.is_partial():
+            raise
+        return _none(f"{error}, in a clone that is partial; fetch it whole, without a filter")
 
 
 def _commit(named: str, git: Git, blobs: Blobs, work: WorkTree) -> Found:

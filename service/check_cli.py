@@ -123,6 +123,10 @@ def check(args: argparse.Namespace) -> Checked:
     git = open_git(folder)
     with Blobs(folder) as blobs:
         work = WorkTree(folder, git, blobs, () if includes else folders(patterns))
+        for place, budget in enumerate(loaded.configuration.budget):
+            for unopened, why in work.unopened.items():
+                if reaches(budget.paths, unopened):
+                    raise loaded.origin.error(("budget", place, "paths"), f"{unopened}: {why}")
         found = find_baseline(args.baseline, git, blobs, work) if args.baseline is not None else Found(None)
         checked = check_budgets(
             loaded,
@@ -134,7 +138,7 @@ def check(args: argparse.Namespace) -> Checked:
             fail_inherited=args.fail_inherited,
             allow_missing=args.allow_missing,
         )
-    skipped = (path for path in work.others if reaches(patterns, path))
+    skipped = (path for path in work.others if any(reaches(each.paths, path) for each in loaded.configuration.budget))
     notices = (f"{path} is another repository, such as a submodule: its files are not checked" for path in skipped)
     report = checked.report._replace(
         notices=(*_beside(config), *found.notices, *notices, *checked.report.notices), folder=git.top() if git else ""

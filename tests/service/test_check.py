@@ -22,6 +22,7 @@ from tokengap.service.cli import main
 
 pytestmark = pytest.mark.system
 
+TOKENGAP = str(Path(sys.executable).with_name("tokengap"))
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"
 CONFIGURATION = """\
 model = "openai/gpt-4o"
@@ -315,6 +316,58 @@ def test_a_repository_without_commits_and_none_at_all(git: Git, capsys: Capture,
     body = answer(capsys, "--baseline", "HEAD")
     assert "'HEAD' is no commit of this clone" in body["notices"][0]
     assert (body["budgets"][0]["tokens"], body["passed"]) == (9, True)
+
+
+def test_git_that_refuses_is_no_missing_base(
+    small: Path, git: Git, capsys: Capture, monkeypatch: pytest.MonkeyPatch, confined: list[str]
+) -> None:
+    """Its reason and its remedy are told, and nothing is checked as if there were no base."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    for arguments in ([], ["--baseline", "HEAD"]):
+        said = refusal(capsys, *arguments)
+        assert said.startswith(f"git rev-parse: fatal: detected dubious ownership in repository at '{small}'")
+        assert said.endswith(f"; where that is trusted: git config --global --add safe.directory {small}\n")
+    monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
+    objects = small / ".git" / "objects"
+    needed = git(small, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    for closed in (objects, *(objects / name[:2] for name in needed)):
+        closed.chmod(0)
+        done = subprocess.run([*confined, TOKENGAP, "check", "--baseline", "HEAD"], capture_output=True, check=False)
+        closed.chmod(0o755)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+        assert b"git" in done.stderr
+
+
+def test_a_repository_that_is_broken_or_bare(small: Path, git: Git, capsys: Capture, go: Go) -> None:
+    head = (small / ".git" / "HEAD").read_text()
+    (small / ".git" / "HEAD").write_text("")
+    assert refusal(capsys).startswith(f"{small}/.git is there, but git cannot read it: git rev-parse: fatal: not a git")
+    (small / ".git" / "HEAD").write_text(head)
+    git(small, "clone", "-q", "--bare", ".", "bare.git")
+    shutil.copy(small / "tokengap.toml", small / "bare.git")
+    go(small / "bare.git")
+    assert "bare.git: a bare repository has no files to check; run this in a work tree of it" in refusal(capsys)
+
+
+def test_a_folder_or_file_that_cannot_be_opened(small: Path, git: Git, capsys: Capture, confined: list[str]) -> None:
+    """Of what it has nothing is known: a budget that may be about it cannot be checked."""
+    configure(small, "'p/*.md'", "'p/**/*.md', '!p/private/**'")
+    write(small, {"p/sub/b.md": words(1), "p/private/c.md": words(1), "q/d.md": words(1)})
+
+    def said() -> tuple[int, str]:
+        done = subprocess.run([*confined, TOKENGAP, "check", "-q"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr.removeprefix("tokengap: error: ")
+
+    for _ in range(2):
+        for folder in ("p/private", "q", "p/sub"):
+            (small / folder).chmod(0)
+            code, problem = said()
+            (small / folder).chmod(0o755)
+            assert code == (2 if folder == "p/sub" else 0)
+            assert problem == ("" if code == 0 else "tokengap.toml:5: budget[0].paths: p/sub: Permission denied\n")
+        git(small, "add", "-A")  # and once more with files that git knows
+    (small / "p" / "a.md").chmod(0)
+    assert said() == (2, "tokengap.toml:5: budget[0].paths: p/a.md: Permission denied\n")
 
 
 def test_a_configuration_above_and_below(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
