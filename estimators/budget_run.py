@@ -48,6 +48,7 @@ def run_check(
     """The report of some budgets, and how each was counted."""
     pricing = Pricing(loaded.configuration.prices_at, options.book or default_book(), options.today)
     notices: dict[str, None] = {}
+    unchecked: dict[str, None] = {}
     on_tree = isinstance(base, TreeBase)
     tasks = [
         _Task(each.place, _plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
@@ -55,15 +56,16 @@ def run_check(
     ]
     results = []
     for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin, options.workers), strict=True):
-        before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, notices)
-        case = _case(loaded.origin, task, head, before, base, files, notices)
+        before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, unchecked)
+        case = _case(loaded.origin, task, head, before, base, files, unchecked)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
         notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
-        notices[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
+        unchecked[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
     name = base.name if base else None
-    report = CheckReport(tuple(results), (*notices, *pricing.notices()), pricing.used(), name, loaded.origin.name)
+    said = (*unchecked, *notices, *pricing.notices())
+    report = CheckReport(tuple(results), said, pricing.used(), name, loaded.origin.name, unchecked=frozenset(unchecked))
     return report, tuple(task.plan for task in tasks)
 
 
@@ -130,14 +132,14 @@ def _read(plan: Plan, path: str, tree: Mapping[str, bytes]) -> Job | FileCount:
         return unreadable(f"{path}: {error}")
 
 
-def _recorded(base: RecordedBase | None, plan: Plan, notices: dict[str, None]) -> Counts | None:
+def _recorded(base: RecordedBase | None, plan: Plan, unchecked: dict[str, None]) -> Counts | None:
     if base is None:
         return None
     from .budget_recording import recorded_counts
 
     counts = recorded_counts(base, plan)
     if isinstance(counts, str):
-        notices[f"{counts}; it is checked without a base"] = None
+        unchecked[f"{counts}; it is checked without a base"] = None
         return None
     return counts
 
@@ -149,15 +151,17 @@ def _case(
     before: Counts | None,
     base: Base | None,
     files: Mapping[str, bytes],
-    notices: dict[str, None],
+    unchecked: dict[str, None],
 ) -> Case:
     budget = task.plan.budget
     pairs = pair_files(head, before or {}, base.renames if isinstance(base, TreeBase) else {})
     unread = {path: count.error for path, count in (before or {}).items() if count.error}
     for path, error in unread.items():
-        notices[f"{path} cannot be counted on the base ({error}); max_growth of {budget.name!r} is not checked"] = None
+        unchecked[f"{path} cannot be counted on the base ({error}); max_growth of {budget.name!r} is not checked"] = (
+            None
+        )
     if budget.max_growth and before == {}:
-        notices[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
+        unchecked[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
     return Case(
         task.plan,
         task.place,

@@ -62,8 +62,8 @@ def add_parsers(subparsers: _SubParsersAction[Parser]) -> None:
     report.add_argument("--format", choices=FORMATS, default="table", help="what to print (default: %(default)s)")
     report.add_argument("--output", action="append", default=[], metavar="FORMAT=FILE", help="write a report to a "
                         "file as well (repeatable)")  # fmt: skip
-    report.add_argument("-q", "--quiet", action="store_true", help="print nothing where all is within budget and "
-                        "nothing changed")  # fmt: skip
+    report.add_argument("-q", "--quiet", action="store_true", help="print nothing where all is within budget, "
+                        "nothing changed and nothing was left unchecked")  # fmt: skip
     strictness = parser.add_argument_group("strictness")
     strictness.add_argument("--fail-inherited", action="store_true", help="fail for what was over on the base already")
     strictness.add_argument("--allow-missing", action="store_true", help="only warn where a price or a bound of a "

@@ -41,9 +41,10 @@ class Outputs:
 def is_quiet(report: CheckReport) -> bool:
     """Whether there is nothing new to say: all is within budget, and nothing has changed.
 
-    What was so on the base already is nothing new; without a base, nothing may be in doubt.
+    What was so on the base already is nothing new; without a base, nothing may be in doubt. What was not checked
+    is never passed over.
     """
-    if not report.passed or any(result.changed for result in report.budgets):
+    if not report.passed or report.unchecked or any(result.changed for result in report.budgets):
         return False
     return report.baseline is not None or not (report.violations or report.notices)
 

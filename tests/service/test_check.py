@@ -606,6 +606,23 @@ def test_quiet_says_nothing_where_nothing_changed(
     assert "no base" in capsys.readouterr().out
 
 
+def test_quiet_says_what_was_not_checked(small: Path, git: Git, capsys: Capture) -> None:
+    configure(small, "max_tokens = 10", "max_tokens = 10\nmax_growth = '5%'")
+    write(small, {"p/b.md": b"\xff"})
+    git(small, "add", "-A")
+    git(small, "commit", "-qm", "no UTF-8")
+    write(small, {"p/b.md": "a"})
+    assert check("--quiet", "--baseline", "HEAD") == 0
+    assert "note: p/b.md cannot be counted on the base" in capsys.readouterr().out
+    git(small, "commit", "-qam", "UTF-8")
+    assert check("--quiet", "--baseline", "HEAD") == 0
+    assert capsys.readouterr().out == ""
+    configure(small, "'p/*.md'", "'p/*.md', 'agnets/**'")
+    for arguments in (["--baseline", "HEAD"], [], [".git/HEAD"]):
+        assert check("--quiet", *arguments) == 0
+        assert "note: tokengap.toml:5: no file matches 'agnets/**'" in capsys.readouterr().out
+
+
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (small / "summary.md").write_text("# before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "summary.md"))
