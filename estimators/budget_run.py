@@ -156,10 +156,8 @@ def _case(
     budget = task.plan.budget
     pairs = pair_files(head, before or {}, base.renames if isinstance(base, TreeBase) else {})
     unread = {path: count.error for path, count in (before or {}).items() if count.error}
-    for path, error in unread.items():
-        unchecked[f"{path} cannot be counted on the base ({error}); max_growth of {budget.name!r} is not checked"] = (
-            None
-        )
+    lost = f"max_growth of {budget.name!r} is not checked" if budget.max_growth else f"{budget.name!r} has no base"
+    unchecked |= {f"{path} cannot be counted on the base ({error}); {lost}": None for path, error in unread.items()}
     if budget.max_growth and before == {}:
         unchecked[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
     return Case(

@@ -215,7 +215,10 @@ def test_a_file_that_could_not_be_counted_on_the_base() -> None:
     assert (violation.code, violation.introduced) == ("TOK001", None)
     assert report.exit_code == 1
     assert "p/a cannot be counted on the base (p/a: not UTF-8 text" in report.notices[0]
+    assert report.notices[0].endswith("; max_growth of 'b' is not checked")
     assert report.budgets[0].files[0].change is None
+    report = check("max_tokens = 90", {"p/a": words(10)}, {"p/a": b"\xff"}).report
+    assert report.notices[0].endswith("; 'b' has no base")
 
 
 def test_every_file_gone() -> None:

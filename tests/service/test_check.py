@@ -289,8 +289,48 @@ def test_a_shallow_clone_has_no_base_and_a_hint(there: Path, git: Git, capsys: C
 
 
 @pytest.mark.parametrize(
+    "named", ["HEAD~2", "HEAD^", "change~1", "HEAD~1^", "main", "refs/heads/main", "HASH", "SHORT"]
+)
+def test_what_a_shallow_clone_advises_works(
+    there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go, named: str
+) -> None:
+    origin = tmp_path / "origin"
+    git(tmp_path, "clone", "-q", "--branch=main", str(there), "origin")
+    git(origin, "checkout", "-qb", "change")
+    for number in range(3):
+        write(origin, {"prompts/same.md": words(number)})
+        git(origin, "commit", "-qam", "more")
+    asked = git(origin, "rev-parse", "main").strip()
+    named = {"HASH": asked, "SHORT": asked[:10]}.get(named, named)
+    git(tmp_path, "clone", "-q", "--depth=1", "--branch=change", f"file://{origin}", "clone")
+    clone = tmp_path / "clone"
+    go(clone)
+    body = answer(capsys, "--baseline", named)
+    assert body["baseline"] is None
+    hint = re.search(
+        r"this clone is shallow: .*?'(git fetch [^']*)'(?: and --baseline (FETCH_HEAD))?", body["notices"][0]
+    )
+    assert hint
+    git(clone, *hint[1].split()[1:])
+    assert answer(capsys, "--baseline", hint[2] or named)["baseline"] is not None
+
+
+@pytest.mark.parametrize("name", ["base", "./base", "counts.txt", "main", "base.json"])
+def test_a_recording_by_any_name(small: Path, capsys: Capture, name: str) -> None:
+    """A name that is a commit's too is the commit, unless it can only be meant as a path."""
+    assert check("--write-baseline", name, "--quiet") == 0
+    write(small, {"p/a.md": words(8)})
+    body = answer(capsys, "--baseline", name)
+    assert body["budgets"][0]["files"][0]["change"] == "shrunk"
+    assert body["baseline"].startswith("main (" if name == "main" else name)
+    assert answer(capsys, "--baseline", f"./{name}")["baseline"] == f"./{name}"
+
+
+@pytest.mark.parametrize(
     ("named", "says"),
     [
+        ("./gone", "no base: there is no file './gone'"),
+        ("p", "no base: 'p' is no commit of this clone"),
         ("mian", "no base: 'mian' is no commit of this clone; did you mean 'main'?; only absolute limits are checked"),
         ("", "no base: the base is empty, as in the first push of a branch"),
         ("0" * 40, "no base: the base is empty, as in the first push of a branch"),
