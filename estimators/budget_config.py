@@ -21,10 +21,10 @@ from .budget_values import (
     read_field,
     read_growth,
     read_name,
+    read_named,
     read_number,
     read_paths,
     read_positive,
-    read_text,
     read_time,
     read_variables,
 )
@@ -203,7 +203,7 @@ class _Reading:
 
 Reader = Callable[[object], Any]
 
-_TOP: Mapping[str, Reader] = {"model": read_text, "prices_at": read_time, "budget": lambda tables: tables}
+_TOP: Mapping[str, Reader] = {"model": read_named, "prices_at": read_time, "budget": lambda tables: tables}
 
 _BUDGET: Mapping[str, Reader] = {
     "name": read_name,
@@ -212,8 +212,8 @@ _BUDGET: Mapping[str, Reader] = {
     "field": read_field,
     "variables": read_variables,
     "allowances": read_allowances,
-    "model": read_text,
-    "counter": read_text,
+    "model": read_named,
+    "counter": read_named,
     "count": one_of(get_args(Needed)),
     "max_tokens": read_positive,
     "max_tokens_per_file": read_positive,

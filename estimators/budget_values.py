@@ -46,9 +46,10 @@ class BadValueError(ValueError):
         self.steps = steps
 
 
-def read_text(value: object) -> str:
-    if not isinstance(value, str):
-        raise BadValueError("a text in quotes is needed")
+def read_named(value: object) -> str:
+    """The name of a model or a counter, which is looked up when it is needed."""
+    if not isinstance(value, str) or not value.strip():
+        raise BadValueError("a name in quotes is needed; without one leave the key out")
     return value
 
 

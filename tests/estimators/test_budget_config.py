@@ -272,7 +272,8 @@ def test_what_is_no_growth(written: str) -> None:
         ("[budget]\nname = 'x'", "tokengap.toml:1: budget: a list of tables is needed, each under its own [[budget]]"),
         ("budget = ['x']", "tokengap.toml:1: budget[0]: a list of tables is needed, each under its own [[budget]]"),
         ("max_tokens = 1", "tokengap.toml:1: max_tokens: misplaced key 'max_tokens': it belongs under a [[budget]]"),
-        ("model = 3", "tokengap.toml:1: model: a text in quotes is needed"),
+        ("model = 3", "tokengap.toml:1: model: a name in quotes is needed"),
+        ("\nmodel = ''", "tokengap.toml:2: model: a name in quotes is needed"),
         ("prices_at = 3", "tokengap.toml:1: prices_at: a date is needed, such as 2026-11-30"),
         ("prices_at = 'soon'", "tokengap.toml:1: prices_at: bad time 'soon'"),
         ("\nprices-at = 2026-11-30", "tokengap.toml:2: prices-at: unknown key 'prices-at'; did you mean 'prices_at'?"),
@@ -289,6 +290,8 @@ def test_what_is_wrong_at_the_top(text: str, says: str) -> None:
     ("text", "says"),
     [
         ("", "tokengap.toml:3: budget[0]: nothing is limited: at least one of max_tokens"),
+        ("max_tokens = 1\nmodel = ''", "tokengap.toml:7: budget[0].model: a name in quotes is needed"),
+        ("max_tokens = 1\ncounter = ' '", "tokengap.toml:7: budget[0].counter: a name in quotes is needed"),
         ("max_token = 1", "tokengap.toml:6: budget[0].max_token: unknown key 'max_token'; did you mean 'max_tokens'?"),
         ("prices_at = 2026-11-30", "tokengap.toml:6: budget[0].prices_at: misplaced key 'prices_at': it belongs at"),
         ("severity = 'eror'", "tokengap.toml:6: budget[0].severity: 'eror' is not one of 'error' or 'warning'"),
@@ -412,7 +415,7 @@ def test_no_key_passes_in_another_place(key: str, data: st.DataObject) -> None:
 
 
 WRONG_TYPES = ["true", "3.5", "[]", "{}", "2026-11-30", "[1]", "{ a = 1 }", '"?"', "-1", '""']
-ANY_VALUE_IS_MEANT = {("name", '"?"'), ("model", '"?"'), ("counter", '"?"'), ("model", '""'), ("counter", '""'),
+ANY_VALUE_IS_MEANT = {("name", '"?"'), ("model", '"?"'), ("counter", '"?"'),
                       ("prices_at", "2026-11-30"), ("variables", "{}"), ("variables", "{ a = 1 }"),
                       ("allowances", "{}"), ("allowances", "{ a = 1 }"), ("field", '"?"')}  # fmt: skip
 
