@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from .check_report import Outputs
 
-    outputs = Outputs(args.format, args.output, quiet=args.quiet)
+    outputs = Outputs(args.format, args.output, quiet=args.quiet, written=args.write_baseline)
     checked = check(args)
     if args.write_baseline:
         from ..estimators.budget_recording import record
@@ -199,7 +199,10 @@ def _only(paths: list[str], config: Path, folder: Path, base: Base | None) -> li
     before = base.files if isinstance(base, TreeBase) else ()
     asked = []
     for path in paths:
-        asked.append(os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"))
+        here = os.path.abspath(path)
+        here = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
+        above = Path(here) in folder.parents  # what is above the configuration has all that it is about
+        asked.append("." if above else os.path.relpath(here, folder).replace(os.sep, "/"))
         if not os.path.lexists(path) and asked[-1] not in before:
             raise TokengapError(f"{path}: no such file or folder")
     return None if not paths or os.path.relpath(config.resolve(), folder) in asked else asked

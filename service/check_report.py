@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 
 class Outputs:
-    """Where reports go. Raises TokengapError for an ``--output`` that is not FORMAT=FILE."""
+    """Where reports go. Raises TokengapError for an ``--output`` that is not FORMAT=FILE, or is written over.
 
-    def __init__(self, printed: str, files: Sequence[str], *, quiet: bool) -> None:
+    ``written`` is a file that the command writes besides.
+    """
+
+    def __init__(self, printed: str, files: Sequence[str], *, quiet: bool, written: str | None = None) -> None:
         self._printed, self._quiet = printed, quiet
         self._files = [_output(text) for text in files]
+        seen = {os.path.realpath(written)} if written else set()
+        for format, path in self._files:
+            if (real := os.path.realpath(path)) in seen:
+                raise TokengapError(f"--output {format}={path}: the file is written twice; give each a name of its own")
+            seen.add(real)
 
     def write(self, report: CheckReport) -> None:
         """Write every file, the summary of a step of GitHub Actions, and print."""

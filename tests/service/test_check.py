@@ -439,6 +439,11 @@ def test_paths_that_are_not_there(small: Path, capsys: Capture) -> None:
     assert len(answer(capsys, "p/a.md", "--baseline", "HEAD")["budgets"]) == 1
     assert len(answer(capsys, "p")["budgets"]) == len(answer(capsys, str(small))["budgets"]) == 1
     assert answer(capsys, str(small / ".git"))["budgets"] == []
+    assert len(answer(capsys, "..")["budgets"]) == len(answer(capsys, "/")["budgets"]) == 1
+    (small.parent / "beside").mkdir(exist_ok=True)
+    assert answer(capsys, str(small.parent / "beside"))["budgets"] == []
+    (small.parent / "beside" / "link").symlink_to(small)
+    assert len(answer(capsys, str(small.parent / "beside" / "link" / "p" / "b.md"))["budgets"]) == 1
 
 
 def test_a_sparse_checkout_is_checked_whole(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
@@ -513,6 +518,11 @@ def test_exit_2_configuration_or_usage(small: Path, capsys: Capture) -> None:
     assert "choose from" in refusal(capsys, "--format", "xml")
     assert "FORMAT=FILE is needed" in refusal(capsys, "--output", "xml=a")
     assert "FORMAT=FILE is needed" in refusal(capsys, "--output", "junit")
+    assert "--output sarif=x: the file is written twice" in refusal(
+        capsys, "--output", "json=x", "--output", "sarif=./x"
+    )
+    assert "the file is written twice" in refusal(capsys, "--write-baseline", "x", "--output", "json=x")
+    assert not (small / "x").exists()
     assert "unrecognized arguments: --fromat" in refusal(capsys, "--fromat", "json")
     assert "bad date 'soon'" in refusal(capsys, "--today", "soon")
     assert "bad time 'soon'" in refusal(capsys, "--as-of", "soon")
