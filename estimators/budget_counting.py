@@ -28,7 +28,7 @@ class FileCount(NamedTuple):
 
     ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
     with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
-    ``digest`` is the sha256 of the file.
+    ``digest`` is the sha256 of the file. ``unpriced`` says of requests in it why there is no price for them.
     """
 
     tokens: int
@@ -39,6 +39,7 @@ class FileCount(NamedTuple):
     warnings: tuple[str, ...]
     digest: str
     error: str | None = None
+    unpriced: tuple[str, ...] = ()
 
     @property
     def most(self) -> int:
@@ -82,6 +83,7 @@ class _Piece(NamedTuple):
     price: Price | None
     not_counted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unpriced: str = ""
 
     @property
     def cost(self) -> Money | None:
@@ -157,6 +159,7 @@ def _count(job: Job) -> FileCount:
         tuple(dict.fromkeys(path for piece in pieces for path in piece.not_counted)),
         tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
         digest,
+        unpriced=tuple(dict.fromkeys(piece.unpriced for piece in pieces if piece.unpriced)),
     )
 
 
@@ -195,19 +198,20 @@ def _request_piece(request: object, plan: Plan) -> _Piece:
     counted = count_request(request, plan.model, plan.budget.counter)
     upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
     bounded = upper if not counted.not_counted else None
-    price = _request_price(request, plan)
-    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings)
+    price, unpriced = _request_price(request, plan)
+    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings, unpriced)
 
 
-def _request_price(request: object, plan: Plan) -> Price | None:
-    """The price at the tier that the request names, or that of a batch."""
+def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
+    """The price at the tier that the request names, or that of a batch; or why there is none but the model's."""
     from .request_settings import requested_variant
 
     try:
         variant = requested_variant(request)
-    except TokengapError:  # a tier whose price nobody knows
-        return None
-    return plan.price_of(variant) if variant else plan.price
+    except TokengapError as error:  # a tier whose price nobody knows
+        return None, str(error).partition(";")[0]
+    price = plan.price_of(variant) if variant else plan.price
+    return price, f"variant {variant!r}" if variant and price is None else ""
 
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:

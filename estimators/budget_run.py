@@ -54,16 +54,17 @@ def run_check(
         _Task(each.place, _plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
         for each in selections
     ]
-    results = []
+    results, compared = [], False
     for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin, options.workers), strict=True):
         before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, unchecked)
+        compared = compared or before is not None
         case = _case(loaded.origin, task, head, before, base, files, unchecked)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
         notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
         unchecked[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
-    name = base.name if base else None
+    name = base.name if base and compared else None
     said = (*unchecked, *notices, *pricing.notices())
     report = CheckReport(tuple(results), said, pricing.used(), name, loaded.origin.name, unchecked=frozenset(unchecked))
     return report, tuple(task.plan for task in tasks)

@@ -105,7 +105,7 @@ def read_growth(value: object) -> Growth:
         tokens = read_number(value)
     except BadValueError:
         raise BadValueError(f'{value!r:.60} is neither a share such as "5%" nor tokens such as 200 or "2k"') from None
-    return Growth(None, tokens, f"{tokens:,} tokens")
+    return Growth(None, tokens, f"{tokens:,} token{'' if tokens == 1 else 's'}")
 
 
 def read_name(value: object) -> str:

@@ -292,6 +292,37 @@ def test_a_request_is_compared_by_its_upper_bound() -> None:
     assert only(checked).cost.amount == high * Decimal("0.0000025")  # type: ignore[union-attr]
 
 
+def test_what_is_said_of_bounds() -> None:
+    """The numbers of a message are those of the row beside it, or it says which they are."""
+    call = {"id": "1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    request = [{"role": "user", "content": "Call it."}, {"role": "assistant", "tool_calls": [call]}]
+    files, base = ({"p/a.json": json.dumps(each).encode()} for each in (request, request[:1]))
+    limits = "type = 'chat'\nmax_cost = '0.00001 USD'\nmax_growth = 1"
+    result = only(check(limits, files, base))
+    assert result.upper is not None
+    assert result.base_tokens is not None
+    before = count_request(request[:1], "gpt-4o")
+    assert before.interval is not None
+    low, high = before.interval[1], result.upper
+    (dear, grown) = (violation.message for violation in result.violations)
+    assert f" USD for at most {high} tokens (counted {result.tokens}), " in dear
+    percent = f"(+{(high - low) * 100 / low:.1f}%) by upper bounds, {result.tokens - result.base_tokens:+} as counted"
+    assert grown == f"{high - low} tokens more than the base's {low} {percent}, and max_growth is 1 token"
+
+
+@pytest.mark.parametrize(
+    ("tier", "says"),
+    [("flex", "variant 'flex'"), ("scale", "service_tier: no price is known for 'scale'")],
+)
+def test_a_tier_without_a_price_is_named(tier: str, says: str) -> None:
+    request = {"model": "gpt-4o", "service_tier": tier, "messages": [{"role": "user", "content": "Hi"}]}
+    checked = check("type = 'chat'\nmax_cost = '1 USD'", {"p/a.json": json.dumps(request).encode()})
+    (violation,) = only(checked).violations
+    assert (violation.code, checked.report.exit_code) == ("TOK010", 3)
+    assert f"no price is known for the input of 'gpt-4o' as p/a.json asks for it ({says})" in violation.message
+    assert "give it that price under [[prices]] in tokengap.toml, with its variant" in violation.fix
+
+
 def test_tools_are_counted_as_they_are_in_a_prompt(shared_dir: Path) -> None:
     """Of a server's listing what a model is sent; keywords that are not shown are bounded by themselves."""
     data = (shared_dir / "files" / "tool_schemas_github_mcp_all.min.json").read_bytes()
@@ -460,6 +491,7 @@ def test_a_recording_is_a_base() -> None:
     other = check("max_tokens_per_file = 20\nmax_growth = 5\nmodel = 'gpt-4'", files, base)
     assert "base.json was counted otherwise for 'b' (model, fingerprint); write it anew" in other.report.notices[0]
     assert only(other).base_tokens is None
+    assert (again.report.baseline, other.report.baseline) == ("base.json", None)
 
 
 def test_a_recording_keeps_costs() -> None:

@@ -609,6 +609,16 @@ def test_exit_3_a_price_or_a_bound_is_missing(small: Path, capsys: Capture) -> N
     assert check() == 0
 
 
+def test_a_cost_of_an_upper_bound_says_so(small: Path, capsys: Capture) -> None:
+    configure(small, "max_tokens = 10", "max_tokens = 100\ntype = 'chat'\nmodel = 'gpt-5'")
+    write(small, {"p/a.md": json.dumps([{"role": "user", "content": words(9)}])})
+    body = answer(capsys)
+    (budget,) = body["budgets"]
+    assert budget["tokens"] < budget["upper"]
+    check()
+    assert re.search(rf"at most {budget['upper']}\).* at most {budget['cost']['amount']} USD ", capsys.readouterr().out)
+
+
 def test_exit_4_a_fault_of_its_own(small: Path, run: Callable[..., Any], tmp_path: Path) -> None:
     """A counter of another package that breaks its contract in a way that nobody foresaw."""
     package = tmp_path / "site" / "broken-1.dist-info"
