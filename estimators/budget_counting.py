@@ -14,6 +14,7 @@ from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
+from .field_path import FieldError
 from .price import Money, Price
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class FileCount(NamedTuple):
 
     ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
     with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
-    ``digest`` is the sha256 of the file. ``unpriced`` says of requests in it why there is no price for them.
+    ``digest`` is the sha256 of the file. ``error_key`` is the
+    budget's key that an error is told at. ``unpriced`` says of requests in it why there is no price for them.
     """
 
     tokens: int
@@ -39,6 +41,7 @@ class FileCount(NamedTuple):
     warnings: tuple[str, ...]
     digest: str
     error: str | None = None
+    error_key: str = "paths"
     unpriced: tuple[str, ...] = ()
 
     @property
@@ -149,7 +152,8 @@ def _count(job: Job) -> FileCount:
         contents = read_contents(job.plan.budget, job.path, job.data, job.include)
         pieces = list(_pieces(contents, job.plan, job.path))
     except TokengapError as error:
-        return unreadable(str(error), digest)
+        key = "field" if isinstance(error.__cause__, FieldError) else "paths"
+        return unreadable(str(error), digest)._replace(error_key=key)
     uppers = [piece.upper for piece in pieces if piece.upper is not None]
     return FileCount(
         sum(piece.tokens for piece in pieces),

@@ -116,8 +116,8 @@ def _count(
     counted = iter([next(counts) if isinstance(job, Job) else job for job in read])
     heads = [{path: next(counted) for path in task.head} for task in tasks]
     for task, head in zip(tasks, heads, strict=True):
-        if fault := next((count.error for count in head.values() if count.error), None):
-            raise origin.error(("budget", task.place, "paths"), fault)
+        if fault := next((count for count in head.values() if count.error), None):
+            raise origin.error(("budget", task.place, fault.error_key), fault.error or "")
         if unused := unused_variable(task.plan.budget, {path: files[path] for path in head}):
             raise origin.error(("budget", task.place, *unused), "no template of this budget uses this variable")
     bases = [{path: next(counted) for path in task.base} for task in tasks]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fnmatch import translate
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -65,6 +66,17 @@ def read_project(path: Path) -> tuple[Layer | None, Path | None]:
     """The prices of a project's configuration, and the organisation's file it names."""
     layer, named = parse_project(read_bytes(path), str(path))
     return layer, path.parent / named if named else None
+
+
+def read_named(project: Path, organisation: Path) -> Layer:
+    """The prices of the organisation's file that a project names; one that is not there is told at its key."""
+    try:
+        read_bytes(organisation)
+    except TokengapError as error:
+        in_pyproject = project.name == "pyproject.toml"
+        origin = Origin(str(project), read_bytes(project), PREFIX if in_pyproject else ())
+        raise origin.error(("organisation_prices",), str(error)) from None
+    return read_prices(organisation)
 
 
 def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
@@ -141,7 +153,12 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
         None if multiplier is not None else _price(place, entry, variant),
         multiplier,
         base,
+        partial(_mistake, place),
     )
+
+
+def _mistake(place: _Place, key: str, problem: str) -> TokengapError:
+    return place.at(key).error(problem)
 
 
 def _globs(place: _Place, value: Any) -> tuple[str, ...]:

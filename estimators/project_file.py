@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def has_settings(pyproject: Path) -> bool:
 
 
 def _tools(path: Path) -> dict[str, Any]:
-    tools = parse_toml(read_bytes(path), str(path)).get("tool", {})
+    tools = parse_toml(read_bytes(path), os.path.relpath(path)).get("tool", {})
     return tools if isinstance(tools, dict) else {}
 
 

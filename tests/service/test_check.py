@@ -597,6 +597,35 @@ def test_exit_2_a_price_file_that_is_wrong(small: Path, capsys: Capture) -> None
     assert refusal(capsys).startswith("tokengap.toml:8: prices[0].modle: unknown key 'modle'; did you mean 'model'?")
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "[[prices]]\nmodel = 'x'\nprovider = 'opnai'\nin = '1 USD/1M'",
+            "9: prices[0].provider: unknown provider 'opnai'",
+        ),
+        ("[[prices]]\nmodel = 'gpt-4o'\nbase = 'nope'\nmultiplier = '2'", "9: prices[0].base: "),
+        ("type = 'chat'\nfield = 'nope'", "8: budget[0].field: p/a.md: there is no nope"),
+        ("type = 'text'\nfield = 'x.y'", "8: budget[0].field: p/a.md: there is no x.y"),
+        ("type = 'text'\nfield = 'x'", "8: budget[0].field: p/a.md: x: a text is needed"),
+    ],
+)
+def test_every_error_has_the_line_of_its_key(small: Path, capsys: Capture, text: str, says: str) -> None:
+    configure(small, "max_tokens = 10\n", f"max_tokens = 10\n{text}\n")
+    write(small, {"p/a.md": '{"x": 1}'})
+    assert refusal(capsys).startswith(f"tokengap.toml:{says}")
+
+
+def test_an_organisations_file_that_is_not_there(small: Path, capsys: Capture) -> None:
+    configure(small, "prices_at", "organisation_prices = 'nosuch.toml'\nprices_at")
+    assert refusal(capsys).startswith("tokengap.toml:2: organisation_prices: cannot read nosuch.toml: No such file")
+    write(small, {"mine.toml": "[[prices]]\nmodel = 'x'\nin = '1 USD/1M'\n"})
+    assert check("--organisation-prices", "mine.toml") == 0
+    capsys.readouterr()
+    write(small, {"tokengap.toml": None, "pyproject.toml": "x = [\n"})
+    assert refusal(capsys).startswith("pyproject.toml:1: not TOML")
+
+
 def test_exit_3_a_price_or_a_bound_is_missing(small: Path, capsys: Capture) -> None:
     (small / "none.json").write_text("[]")
     configure(small, "max_tokens = 10", "max_cost = '1 USD'")
