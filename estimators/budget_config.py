@@ -195,7 +195,9 @@ class _Reading:
             return f"misplaced key {key!r}: it belongs at the top, before every {self._header}"
         if at_top and key == "tool":
             return "misplaced key 'tool': only in pyproject.toml do the keys stand under tool.tokengap"
-        return nearest(key, top if at_top else _BUDGET)
+        if not at_top and key.lower().startswith(("exclude", "ignore")):
+            return f"unknown key {key[:60]!r}; a pattern in 'paths' that begins with ! takes files away"
+        return nearest(key, top if at_top else _BUDGET, cutoff=0.7)
 
     def _fault(self, text: str, *steps: str | int) -> None:
         self.faults.append(_Fault(steps, text))

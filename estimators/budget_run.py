@@ -85,7 +85,8 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
     try:
         get_counter(spec)
     except TokengapError as error:
-        raise origin.error(named, str(error)) from None
+        meant = _counter_meant(model) if named[-1] == "model" and model else None
+        raise origin.error(named, meant or str(error)) from None
     price = pricing.price(model) if model else None
     if price and budget.max_cost and price.currency != budget.max_cost.currency:
         raise origin.error(
@@ -93,6 +94,15 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
             f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
         )
     return Plan(budget, model, spec, price, partial(pricing.price_of, model or ""))
+
+
+def _counter_meant(model: str) -> str | None:
+    """What is wrong where a model's name is a counter's."""
+    try:
+        get_counter(model)
+    except TokengapError:
+        return None
+    return f'{model!r} is no model but a counter: write counter = "{model}" in the budget'
 
 
 def _from_folder(counter: str, origin: Origin) -> str:

@@ -71,12 +71,12 @@ _MEANT = {
 """What others call a unit, where its spelling would point to another."""
 
 
-def nearest(key: str, known: Iterable[str]) -> str:
-    """The advice for an unknown key."""
+def nearest(key: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """The advice for an unknown key: the one that is as like it as ``cutoff``, from 0 to 1, or all there are."""
     from difflib import get_close_matches
 
     known = sorted(known)
     if (meant := _MEANT.get(key.lower().replace("-", "_"))) in known:
         return f"unknown key {key[:60]!r}; did you mean {meant!r}?"
-    near = get_close_matches(key, known, n=1, cutoff=0.5)
+    near = get_close_matches(key, known, n=1, cutoff=cutoff)
     return f"unknown key {key[:60]!r}; " + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}")

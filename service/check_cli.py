@@ -140,9 +140,8 @@ def check(args: argparse.Namespace) -> Checked:
         )
     skipped = (path for path in work.others if any(reaches(each.paths, path) for each in loaded.configuration.budget))
     notices = (f"{path} is another repository, such as a submodule: its files are not checked" for path in skipped)
-    report = checked.report._replace(
-        notices=(*_beside(config), *found.notices, *notices, *checked.report.notices), folder=git.top() if git else ""
-    )
+    said = (*_beside(config), *found.notices, *notices, *_hidden(checked, folder), *checked.report.notices)
+    report = checked.report._replace(notices=said, folder=git.top() if git else "")
     return checked._replace(report=report)
 
 
@@ -192,6 +191,15 @@ def _beside(config: Path) -> Iterator[str]:
     other = config.parent / "pyproject.toml"
     if config.name == "tokengap.toml" and other.is_file() and has_settings(other):
         yield f"{other.name} has [tool.tokengap] too, which is not read: {config.name} holds"
+
+
+def _hidden(checked: Checked, folder: Path) -> Iterator[str]:
+    """Files that are told as removed, though something is still there under their names."""
+    for path in dict.fromkeys(file.path for result in checked.report.budgets for file in result.files if not file.head):
+        if os.path.islink(folder / path):
+            yield f"{path} is a symbolic link now: it is not checked"
+        elif os.path.isfile(folder / path):
+            yield f"{path} is ignored by git now: it is not checked"
 
 
 def _only(paths: list[str], config: Path, folder: Path, base: Base | None) -> list[str] | None:

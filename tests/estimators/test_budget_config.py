@@ -292,6 +292,19 @@ def test_what_is_wrong_at_the_top(text: str, says: str) -> None:
         ("", "tokengap.toml:3: budget[0]: nothing is limited: at least one of max_tokens"),
         ("max_tokens = 1\nmodel = ''", "tokengap.toml:7: budget[0].model: a name in quotes is needed"),
         ("max_tokens = 1\ncounter = ' '", "tokengap.toml:7: budget[0].counter: a name in quotes is needed"),
+        (
+            "exclude = ['b']",
+            "tokengap.toml:6: budget[0].exclude: unknown key 'exclude'; a pattern in 'paths' that begins",
+        ),
+        ("owner = 'me'", "tokengap.toml:6: budget[0].owner: unknown key 'owner'; known are allowances, calls"),
+        (
+            "max_tokens = 99999999999999999999",
+            "tokengap.toml:6: budget[0].max_tokens: 99999999999999999999 is more",
+        ),
+        (
+            "max_tokens = '99999999999999999999'",
+            "tokengap.toml:6: budget[0].max_tokens: '99999999999999999999' is",
+        ),
         ("max_token = 1", "tokengap.toml:6: budget[0].max_token: unknown key 'max_token'; did you mean 'max_tokens'?"),
         ("prices_at = 2026-11-30", "tokengap.toml:6: budget[0].prices_at: misplaced key 'prices_at': it belongs at"),
         ("severity = 'eror'", "tokengap.toml:6: budget[0].severity: 'eror' is not one of 'error' or 'warning'"),

@@ -712,6 +712,25 @@ def test_quiet_says_what_was_not_checked(small: Path, git: Git, capsys: Capture)
         assert "note: tokengap.toml:5: no file matches 'agnets/**'" in capsys.readouterr().out
 
 
+def test_a_file_that_is_hidden_is_not_only_removed(small: Path, git: Git, capsys: Capture) -> None:
+    write(small, {"p/b.md": words(1), "p/c.md": words(1), "p/d.md": words(1), "real": words(99)})
+    git(small, "add", "-A")
+    git(small, "commit", "-qm", "more")
+    write(small, {"p/b.md": None, "p/d.md": None, ".gitignore": "p/c.md\n"})
+    (small / "p" / "b.md").symlink_to("../real")
+    git(small, "rm", "-q", "--cached", "p/c.md")
+    for _ in range(2):
+        body = answer(capsys, "--baseline", "main")
+        assert {file["path"] for file in body["budgets"][0]["files"] if file["change"] == "removed"} == {
+            "p/b.md", "p/c.md", "p/d.md"
+        }  # fmt: skip
+        assert body["notices"] == [
+            "p/b.md is a symbolic link now: it is not checked",
+            "p/c.md is ignored by git now: it is not checked",
+        ]
+        git(small, "add", "-A")  # and once more where git knows the link
+
+
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (small / "summary.md").write_text("# before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "summary.md"))
