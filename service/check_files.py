@@ -58,7 +58,7 @@ class WorkTree(Mapping[str, bytes]):
 
     def _list(self, near: tuple[str, ...]) -> Iterator[tuple[str, Entry | None]]:
         if self._git is None:
-            yield from ((path, None) for path in _walk(self._folder))
+            yield from ((path, None) for path in self._walk())
             return
         for entry in self._git.index(near):
             if entry.is_submodule:
@@ -72,6 +72,17 @@ class WorkTree(Mapping[str, bytes]):
                 self.others.append(path.rstrip("/"))
             elif self._is_file(path):
                 yield path, None
+
+    def _walk(self) -> list[str]:
+        from .gitignore import walk
+
+        def note(error: OSError) -> None:
+            self.unopened[self._relative(error.filename)] = error.strerror or str(error)
+
+        return sorted(map(self._relative, walk(str(self._folder), note)))
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self._folder).replace(os.sep, "/")
 
     def _is_file(self, path: str) -> bool | None:
         """Whether there is a regular file, ``None`` where there is nothing.
@@ -176,13 +187,6 @@ def _object_name(data: bytes, like: str) -> str:
     header = f"blob {len(data)}\0".encode()
     made = sha256 if len(like) == 64 else sha1
     return made(header + data, usedforsecurity=False).hexdigest()
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    from .gitignore import walk
-
-    root = str(folder)
-    yield from sorted(os.path.relpath(path, root).replace(os.sep, "/") for path in walk(root))
 
 
 def open_git(folder: Path) -> Git | None:

@@ -406,6 +406,11 @@ def test_a_folder_or_file_that_cannot_be_opened(small: Path, git: Git, capsys: C
             assert code == (2 if folder == "p/sub" else 0)
             assert problem == ("" if code == 0 else "tokengap.toml:5: budget[0].paths: p/sub: Permission denied\n")
         git(small, "add", "-A")  # and once more with files that git knows
+    shutil.rmtree(small / ".git")
+    for folder, code in (("p/private", 0), ("q", 0), ("p/sub", 2)):
+        (small / folder).chmod(0)
+        assert said()[0] == code
+        (small / folder).chmod(0o755)
     (small / "p" / "a.md").chmod(0)
     assert said() == (2, "tokengap.toml:5: budget[0].paths: p/a.md: Permission denied\n")
 
@@ -815,7 +820,8 @@ def test_without_git(small: Path, run: Callable[..., Any], capsys: Capture) -> N
 def test_a_check_of_nothing_imports_nothing_heavy(small: Path) -> None:
     code = (
         "import sys; from tokengap.service.cli import main; code = main(['check', '.git/HEAD', '--baseline', 'HEAD']); "
-        "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'concurrent', 'asyncio'}; "
+        "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'pydantic', 'concurrent', "
+        "'asyncio'}; "
         "sys.exit(code or ' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=small, capture_output=True, check=False)

@@ -98,7 +98,7 @@ def test_over(token_budget):
     ("call", "error"),
     [
         ("'a'", "TokengapError: no limit: give max_tokens or max_cost"),
-        ("'a', max_tokens=-1", "TokengapError: max_tokens: '-1' is not a whole number"),
+        ("'a', max_tokens=-1", "TokengapError: max_tokens: -1 is not a whole number"),
         ("'a', max_cost=0.02", "TokengapError: max_cost: 0.02 is not an amount with its currency"),
         (
             "'a', max_tokens=1, count='exactly'",
