@@ -118,7 +118,7 @@ def _layer(name: str, place: _Place, prices: Any) -> Layer:
 
     place = place.at("prices")
     if not isinstance(prices, list) or not all(isinstance(entry, dict) for entry in prices):
-        raise place.error("a list of tables is needed, each under its own [[prices]]")
+        raise place.error(f"a list of tables is needed, each under its own {place.origin.header('prices')}")
     entries = tuple(_entry(place.at(index), entry) for index, entry in enumerate(prices))
     normal = json.dumps(prices, sort_keys=True, ensure_ascii=False, default=str)
     return Layer(name, place.origin.path, sha256(normal.encode()).hexdigest(), entries)

@@ -427,6 +427,16 @@ def test_no_key_passes_in_another_place(key: str, data: st.DataObject) -> None:
     assert re.match(r"tokengap\.toml:\d+: ", said)
 
 
+@given(st.sampled_from(["tool", "tokengap", "budget"]), st.booleans(), st.data())
+def test_no_mistyped_header_of_a_pyproject_passes(word: str, first: bool, data: st.DataObject) -> None:
+    """Beside a right budget, which would pass by itself, before it or after it."""
+    wrong = mistyped(word, data)
+    assume(wrong and wrong != word)
+    header = "[[tool.tokengap.budget]]".replace(word, f'"{wrong}"')
+    other = f"{header}\n{UNDER}"
+    assert re.match(r"pyproject\.toml:\d+: ", refusal(other + RIGHT if first else RIGHT + other, "pyproject.toml"))
+
+
 WRONG_TYPES = ["true", "3.5", "[]", "{}", "2026-11-30", "[1]", "{ a = 1 }", '"?"', "-1", '""']
 ANY_VALUE_IS_MEANT = {("name", '"?"'), ("model", '"?"'), ("counter", '"?"'),
                       ("prices_at", "2026-11-30"), ("variables", "{}"), ("variables", "{ a = 1 }"),
