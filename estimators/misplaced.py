@@ -59,7 +59,7 @@ def find_misplaced(tables: Mapping[str, Any]) -> Iterator[Misplaced]:
             yield from _inside((name,), value)
         elif _is_ours(name):
             yield Misplaced((name,), "misplaced: in pyproject.toml it is [tool.tokengap]")
-        elif _is_key(name) or _holds_budget(value):
+        elif name == "budget" or _is_setting(name, value) or _holds_budget(value):
             yield Misplaced((name,), f"misplaced: in pyproject.toml it is {_place(name, value)}")
         else:  # such as [tools.tokengap]
             yield from _inside((name,), value)
@@ -71,7 +71,7 @@ def _below_tool(tools: object) -> Iterator[Misplaced]:
             continue
         if _is_ours(name):
             yield Misplaced(("tool", name), f"nobody reads {name!r}; did you mean 'tokengap'?")
-        elif _is_key(name) and (not isinstance(value, dict | list) or _holds_settings(value)):
+        elif _is_setting(name, value):
             yield Misplaced(("tool", name), f"misplaced: it is {_place(name, value)}")
         else:
             yield from _inside(("tool", name), value)
@@ -104,6 +104,11 @@ def _alike(name: str, other: str) -> float:
 def _is_key(name: str) -> bool:
     """Whether a name is a key of ours, perhaps mistyped."""
     return name in _LIMITS or any(_alike(name, key) >= _NEAR for key in PROJECT_KEYS)
+
+
+def _is_setting(name: str, value: object) -> bool:
+    """Whether a key is ours, by its name and what it holds: a table of that name may be anybody's."""
+    return _is_key(name) and (not isinstance(value, dict | list) or _holds_settings(value))
 
 
 def _holds_settings(value: object) -> bool:

@@ -207,6 +207,10 @@ prices = [{ model = "x", in = 3 }]
 module = "tokengap.*"
 [flake8]
 x = 1
+[module]
+paths = ["a"]
+[models]
+gpt = "x"
 """
     read = read_configuration((RIGHT + others).encode(), "pyproject.toml").configuration
     assert [each.name for each in read.budget] == ["right"]
