@@ -29,7 +29,10 @@ Base = TreeBase | RecordedBase
 
 
 class Pair(NamedTuple):
-    """A file and what it was on the base; one of the two may be absent."""
+    """A file and what it was on the base; one of the two may be absent.
+
+    ``base_path`` without a ``base`` is where a file was that has come into the budget from elsewhere.
+    """
 
     path: str
     head: FileCount | None
@@ -47,6 +50,10 @@ def pair_files(head: Mapping[str, FileCount], base: Mapping[str, FileCount], ren
         if path not in before and (same := by_content.pop(count.digest, None)) is not None:
             before[path] = same
             del left[same]
-    pairs = [Pair(path, count, was := before.get(path), base[was] if was else None) for path, count in head.items()]
+    pairs = [
+        Pair(path, count, was or renames.get(path), base[was] if was else None)
+        for path, count in head.items()
+        for was in [before.get(path)]
+    ]
     pairs += [Pair(path, None, path, count) for path, count in left.items()]
     return sorted(pairs, key=lambda pair: pair.path)

@@ -50,9 +50,10 @@ def check_budgets(
     selections, empty = select_files(loaded, files, base, only)
     if not selections:  # and nothing of what counts and prices need be imported
         prices = Prices(loaded.configuration.prices_at or AsOf(datetime.now(UTC)), False, 0, False, {})
-        return Checked(CheckReport((), tuple(empty), prices, base.name if base else None, loaded.origin.name), ())
+        report = CheckReport((), tuple(empty), prices, base.name if base else None, loaded.origin.name)
+        return Checked(report._replace(unchecked=frozenset(empty)), ())
     from .budget_run import Options, run_check
 
     options = Options(book, today, fail_inherited, allow_missing, workers)
     report, plans = run_check(loaded, selections, files, base, options)
-    return Checked(report._replace(notices=(*empty, *report.notices)), plans)
+    return Checked(report._replace(notices=(*empty, *report.notices), unchecked=report.unchecked | {*empty}), plans)

@@ -21,13 +21,14 @@ from .budget_values import (
     read_field,
     read_growth,
     read_name,
+    read_named,
     read_number,
     read_paths,
     read_positive,
-    read_text,
     read_time,
     read_variables,
 )
+from .misplaced import refuse_misplaced
 from .price import Money
 from .project_file import PREFIX
 from .toml_origin import Origin, Steps, parse_toml
@@ -99,6 +100,8 @@ def read_configuration(data: bytes, path: str) -> Loaded:
     tables = parse_toml(data, path)
     in_pyproject = PurePosixPath(path).name == "pyproject.toml"
     origin = Origin(path, data, PREFIX if in_pyproject else ())
+    if in_pyproject:
+        refuse_misplaced(tables, data, path)
     settings = _below_tool(tables, origin) if in_pyproject else tables
     configuration = validate({key: settings[key] for key in settings if key not in ELSEWHERE}, origin)
     return Loaded(configuration, origin, not settings.keys().isdisjoint(ELSEWHERE))
@@ -106,7 +109,7 @@ def read_configuration(data: bytes, path: str) -> Loaded:
 
 def validate(settings: Mapping[str, Any], origin: Origin) -> Configuration:
     """Make a configuration of plain values, as TOML or JSON has them."""
-    reading = _Reading()
+    reading = _Reading(origin.header("budget"))
     configuration = reading.configuration(settings)
     if configuration is not None:
         return configuration
@@ -123,9 +126,10 @@ class _Fault(NamedTuple):
 
 
 class _Reading:
-    """All that is wrong in a configuration, as it is read."""
+    """All that is wrong in a configuration, as it is read; ``header`` is that of a budget."""
 
-    def __init__(self) -> None:
+    def __init__(self, header: str) -> None:
+        self._header = header
         self.faults: list[_Fault] = []
 
     def configuration(self, settings: Mapping[str, Any]) -> Configuration | None:
@@ -136,7 +140,7 @@ class _Reading:
 
     def _budgets(self, tables: object) -> tuple[Budget, ...]:
         if not isinstance(tables, list | tuple):
-            self._fault("a list of tables is needed, each under its own [[budget]]", "budget")
+            self._fault(f"a list of tables is needed, each under its own {self._header}", "budget")
             return ()
         if len(tables) > MOST_BUDGETS:
             self._fault(f"more than {MOST_BUDGETS} budgets", "budget")
@@ -153,7 +157,7 @@ class _Reading:
     def _budget(self, table: object, place: int) -> Budget | None:
         at: Steps = ("budget", place)
         if not isinstance(table, dict):
-            self._fault("a list of tables is needed, each under its own [[budget]]", *at)
+            self._fault(f"a list of tables is needed, each under its own {self._header}", *at)
             return None
         before = len(self.faults)
         read = self._table(table, _BUDGET, at)
@@ -172,7 +176,7 @@ class _Reading:
         read: dict[str, Any] = {}
         for key, value in table.items():
             if key not in readers:
-                self._fault(_unknown(key, at_top=not at), *at, key)
+                self._fault(self._unknown(key, at_top=not at), *at, key)
                 continue
             try:
                 read[key] = readers[key](value)
@@ -180,13 +184,28 @@ class _Reading:
                 self._fault(str(error), *at, key, *error.steps)
         return read
 
+    def _unknown(self, key: str, *, at_top: bool) -> str:
+        """An unknown key: where it belongs, or the nearest that would do."""
+        from .project_file import nearest
+
+        top = (*_TOP, *ELSEWHERE)
+        if at_top and key in _BUDGET:
+            return f"misplaced key {key!r}: it belongs under a {self._header}"
+        if not at_top and key in top:
+            return f"misplaced key {key!r}: it belongs at the top, before every {self._header}"
+        if at_top and key == "tool":
+            return "misplaced key 'tool': only in pyproject.toml do the keys stand under tool.tokengap"
+        if not at_top and key.lower().startswith(("exclude", "ignore")):
+            return f"unknown key {key[:60]!r}; a pattern in 'paths' that begins with ! takes files away"
+        return nearest(key, top if at_top else _BUDGET, cutoff=0.7)
+
     def _fault(self, text: str, *steps: str | int) -> None:
         self.faults.append(_Fault(steps, text))
 
 
 Reader = Callable[[object], Any]
 
-_TOP: Mapping[str, Reader] = {"model": read_text, "prices_at": read_time, "budget": lambda tables: tables}
+_TOP: Mapping[str, Reader] = {"model": read_named, "prices_at": read_time, "budget": lambda tables: tables}
 
 _BUDGET: Mapping[str, Reader] = {
     "name": read_name,
@@ -195,8 +214,8 @@ _BUDGET: Mapping[str, Reader] = {
     "field": read_field,
     "variables": read_variables,
     "allowances": read_allowances,
-    "model": read_text,
-    "counter": read_text,
+    "model": read_named,
+    "counter": read_named,
     "count": one_of(get_args(Needed)),
     "max_tokens": read_positive,
     "max_tokens_per_file": read_positive,
@@ -229,17 +248,3 @@ def _below_tool(tables: Mapping[str, Any], origin: Origin) -> Mapping[str, Any]:
     if not isinstance(settings, dict):
         raise origin.error((), "a table is needed")
     return settings
-
-
-def _unknown(key: str, *, at_top: bool) -> str:
-    """An unknown key: where it belongs, or the nearest that would do."""
-    from .project_file import nearest
-
-    top = (*_TOP, *ELSEWHERE)
-    if at_top and key in _BUDGET:
-        return f"misplaced key {key!r}: it belongs under a [[budget]]"
-    if not at_top and key in top:
-        return f"misplaced key {key!r}: it belongs at the top, before every [[budget]]"
-    if at_top and key == "tool":
-        return "misplaced key 'tool': only in pyproject.toml do the keys stand under tool.tokengap"
-    return nearest(key, top if at_top else _BUDGET)

@@ -14,6 +14,7 @@ from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
+from .field_path import FieldError
 from .price import Money, Price
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class FileCount(NamedTuple):
 
     ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
     with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
-    ``digest`` is the sha256 of the file.
+    ``digest`` is the sha256 of the file. ``error_key`` is the
+    budget's key that an error is told at. ``unpriced`` says of requests in it why there is no price for them.
     """
 
     tokens: int
@@ -39,6 +41,8 @@ class FileCount(NamedTuple):
     warnings: tuple[str, ...]
     digest: str
     error: str | None = None
+    error_key: str = "paths"
+    unpriced: tuple[str, ...] = ()
 
     @property
     def most(self) -> int:
@@ -82,6 +86,7 @@ class _Piece(NamedTuple):
     price: Price | None
     not_counted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unpriced: str = ""
 
     @property
     def cost(self) -> Money | None:
@@ -147,7 +152,8 @@ def _count(job: Job) -> FileCount:
         contents = read_contents(job.plan.budget, job.path, job.data, job.include)
         pieces = list(_pieces(contents, job.plan, job.path))
     except TokengapError as error:
-        return unreadable(str(error), digest)
+        key = "field" if isinstance(error.__cause__, FieldError) else "paths"
+        return unreadable(str(error), digest)._replace(error_key=key)
     uppers = [piece.upper for piece in pieces if piece.upper is not None]
     return FileCount(
         sum(piece.tokens for piece in pieces),
@@ -157,6 +163,7 @@ def _count(job: Job) -> FileCount:
         tuple(dict.fromkeys(path for piece in pieces for path in piece.not_counted)),
         tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
         digest,
+        unpriced=tuple(dict.fromkeys(piece.unpriced for piece in pieces if piece.unpriced)),
     )
 
 
@@ -195,19 +202,20 @@ def _request_piece(request: object, plan: Plan) -> _Piece:
     counted = count_request(request, plan.model, plan.budget.counter)
     upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
     bounded = upper if not counted.not_counted else None
-    price = _request_price(request, plan)
-    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings)
+    price, unpriced = _request_price(request, plan)
+    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings, unpriced)
 
 
-def _request_price(request: object, plan: Plan) -> Price | None:
-    """The price at the tier that the request names, or that of a batch."""
+def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
+    """The price at the tier that the request names, or that of a batch; or why there is none but the model's."""
     from .request_settings import requested_variant
 
     try:
         variant = requested_variant(request)
-    except TokengapError:  # a tier whose price nobody knows
-        return None
-    return plan.price_of(variant) if variant else plan.price
+    except TokengapError as error:  # a tier whose price nobody knows
+        return None, str(error).partition(";")[0]
+    price = plan.price_of(variant) if variant else plan.price
+    return price, f"variant {variant!r}" if variant and price is None else ""
 
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:

@@ -127,24 +127,17 @@ def _cost(case: Case) -> Iterator[Violation]:
     if budget.max_cost is None:
         return
     if cost is None:
-        name = case.plan.model or case.plan.spec
-        yield Violation(
-            "TOK010",
-            f"no price is known for the input of {name!r}, so that max_cost {display(budget.max_cost)} "
-            "cannot be checked",
-            f"give it a price under [[prices]] in {case.origin.name}, or remove max_cost",
-            *case.at("max_cost"),
-            "error",
-        )
+        yield _unpriced(case, budget.max_cost)
     elif cost.amount > budget.max_cost.amount:
         calls = "" if budget.calls == 1 else f" for {budget.calls:,} calls"
+        bound = "" if case.head.most == case.head.tokens else f" for {_count(case.head)}"
         base = case.base.cost if case.base else None
         was_over = base is not None and budget.max_cost.amount < base.amount >= cost.amount
         over = Money(CONTEXT.subtract(cost.amount, budget.max_cost.amount), cost.currency)
         share = (CONTEXT.divide(over.amount, cost.amount) * 100).quantize(Decimal(1), ROUND_UP)
         yield Violation(
             "TOK002",
-            f"{display(cost)}{calls}, {display(over)} more than max_cost {display(budget.max_cost)}",
+            f"{display(cost)}{calls}{bound}, {display(over)} more than max_cost {display(budget.max_cost)}",
             f"take {share}% of the tokens out{_largest(case)}, or {case.limit('max_cost')}",
             *case.dearest_change("max_cost"),
             "error",
@@ -152,17 +145,36 @@ def _cost(case: Case) -> Iterator[Violation]:
         )
 
 
+def _unpriced(case: Case, max_cost: Money) -> Violation:
+    """No price of the model, or none of it at the tier that a request names."""
+    name, limit = case.plan.model or case.plan.spec, f"so that max_cost {display(max_cost)} cannot be checked"
+    where = f"under {case.origin.header('prices')} in {case.origin.name}"
+    named = [(pair.path, why) for pair in case.pairs if pair.head for why in pair.head.unpriced]
+    if case.plan.price and named:
+        path, why = named[0]
+        more = f" and {len(named) - 1} more" if len(named) > 1 else ""
+        message = f"no price is known for the input of {name!r} as {path}{more} asks for it ({why}), {limit}"
+        fix = f"give it that price {where}, with its variant, ask for it at a tier that has one, or remove max_cost"
+    else:
+        message = f"no price is known for the input of {name!r}, {limit}"
+        fix = f"give it a price {where}, or remove max_cost"
+    return Violation("TOK010", message, fix, *case.at("max_cost"), "error")
+
+
 def _growth(case: Case) -> Iterator[Violation]:
     budget, base = case.plan.budget, case.base
-    if budget.max_growth is None or base is None or base.most == 0:
+    if budget.max_growth is None or base is None or not any(pair.base for pair in case.pairs):
         return
     gained = case.head.most - base.most
     if gained <= budget.growth_tolerance or case.head.most <= budget.max_growth.most(base.most):
         return
-    percent = f" (+{gained * 100 / base.most:.1f}%)"
+    percent = f" (+{gained * 100 / base.most:.1f}%)" if base.most else ""
+    counted = case.head.tokens - base.tokens
+    bounds = "" if gained == counted else f" by upper bounds, {counted:+,} as counted"
+    limit = f"max_growth is {budget.max_growth.text}"
     yield Violation(
         "TOK003",
-        f"{tokens(gained)} more than the base's {base.most:,}{percent}, and max_growth is {budget.max_growth.text}",
+        f"{tokens(gained)} more than the base's {base.most:,}{percent}{bounds}, and {limit}",
         f"take out what it gained{_grown(case)}, or {case.limit('max_growth')}",
         *case.dearest_change("max_growth"),
         "error",

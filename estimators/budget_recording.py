@@ -89,8 +89,8 @@ def read_recording(text: str, name: str) -> RecordedBase:
         recording = Recording.model_validate(parse_json(text))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise TokengapError(f"{name}: not a baseline: {where}: {first['msg']}; --write-baseline writes one") from None
+        where = ".".join(map(str, first["loc"])) or "the whole"
+        raise TokengapError(f"{name}: not a baseline: {where} is not as --write-baseline writes it") from None
     except TokengapError as error:
         raise TokengapError(f"{name}: not a baseline: {error}; --write-baseline writes one") from None
     return RecordedBase(name, tuple(recording.budgets))

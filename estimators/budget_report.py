@@ -111,7 +111,10 @@ class Prices(NamedTuple):
 
 
 class CheckReport(NamedTuple):
-    """What a check found. ``folder`` is where the configuration is in the repository, "" at its top."""
+    """What a check found. ``folder`` is where the configuration is in the repository, "" at its top.
+
+    ``unchecked`` are the notices that say what was not checked, though the configuration asks for it.
+    """
 
     budgets: tuple[BudgetResult, ...]
     notices: tuple[str, ...]
@@ -119,6 +122,7 @@ class CheckReport(NamedTuple):
     baseline: str | None
     config: str
     folder: str = ""
+    unchecked: frozenset[str] = frozenset()
 
     @property
     def passed(self) -> bool:

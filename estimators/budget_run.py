@@ -48,22 +48,25 @@ def run_check(
     """The report of some budgets, and how each was counted."""
     pricing = Pricing(loaded.configuration.prices_at, options.book or default_book(), options.today)
     notices: dict[str, None] = {}
+    unchecked: dict[str, None] = {}
     on_tree = isinstance(base, TreeBase)
     tasks = [
         _Task(each.place, _plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
         for each in selections
     ]
-    results = []
+    results, compared = [], False
     for task, (head, counted) in zip(tasks, _count(tasks, files, base, loaded.origin, options.workers), strict=True):
-        before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, notices)
-        case = _case(loaded.origin, task, head, before, base, files, notices)
+        before = counted if isinstance(base, TreeBase) else _recorded(base, task.plan, unchecked)
+        compared = compared or before is not None
+        case = _case(loaded.origin, task, head, before, base, files, unchecked)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
         notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
-        notices[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
-    name = base.name if base else None
-    report = CheckReport(tuple(results), (*notices, *pricing.notices()), pricing.used(), name, loaded.origin.name)
+        unchecked[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
+    name = base.name if base and compared else None
+    said = (*unchecked, *notices, *pricing.notices())
+    report = CheckReport(tuple(results), said, pricing.used(), name, loaded.origin.name, unchecked=frozenset(unchecked))
     return report, tuple(task.plan for task in tasks)
 
 
@@ -82,7 +85,8 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
     try:
         get_counter(spec)
     except TokengapError as error:
-        raise origin.error(named, str(error)) from None
+        meant = _counter_meant(model) if named[-1] == "model" and model else None
+        raise origin.error(named, meant or str(error)) from None
     price = pricing.price(model) if model else None
     if price and budget.max_cost and price.currency != budget.max_cost.currency:
         raise origin.error(
@@ -90,6 +94,15 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
             f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
         )
     return Plan(budget, model, spec, price, partial(pricing.price_of, model or ""))
+
+
+def _counter_meant(model: str) -> str | None:
+    """What is wrong where a model's name is a counter's."""
+    try:
+        get_counter(model)
+    except TokengapError:
+        return None
+    return f'{model!r} is no model but a counter: write counter = "{model}" in the budget'
 
 
 def _from_folder(counter: str, origin: Origin) -> str:
@@ -113,8 +126,8 @@ def _count(
     counted = iter([next(counts) if isinstance(job, Job) else job for job in read])
     heads = [{path: next(counted) for path in task.head} for task in tasks]
     for task, head in zip(tasks, heads, strict=True):
-        if fault := next((count.error for count in head.values() if count.error), None):
-            raise origin.error(("budget", task.place, "paths"), fault)
+        if fault := next((count for count in head.values() if count.error), None):
+            raise origin.error(("budget", task.place, fault.error_key), fault.error or "")
         if unused := unused_variable(task.plan.budget, {path: files[path] for path in head}):
             raise origin.error(("budget", task.place, *unused), "no template of this budget uses this variable")
     bases = [{path: next(counted) for path in task.base} for task in tasks]
@@ -130,14 +143,14 @@ def _read(plan: Plan, path: str, tree: Mapping[str, bytes]) -> Job | FileCount:
         return unreadable(f"{path}: {error}")
 
 
-def _recorded(base: RecordedBase | None, plan: Plan, notices: dict[str, None]) -> Counts | None:
+def _recorded(base: RecordedBase | None, plan: Plan, unchecked: dict[str, None]) -> Counts | None:
     if base is None:
         return None
     from .budget_recording import recorded_counts
 
     counts = recorded_counts(base, plan)
     if isinstance(counts, str):
-        notices[f"{counts}; it is checked without a base"] = None
+        unchecked[f"{counts}; it is checked without a base"] = None
         return None
     return counts
 
@@ -149,15 +162,15 @@ def _case(
     before: Counts | None,
     base: Base | None,
     files: Mapping[str, bytes],
-    notices: dict[str, None],
+    unchecked: dict[str, None],
 ) -> Case:
     budget = task.plan.budget
     pairs = pair_files(head, before or {}, base.renames if isinstance(base, TreeBase) else {})
     unread = {path: count.error for path, count in (before or {}).items() if count.error}
-    for path, error in unread.items():
-        notices[f"{path} cannot be counted on the base ({error}); max_growth of {budget.name!r} is not checked"] = None
+    lost = f"max_growth of {budget.name!r} is not checked" if budget.max_growth else f"{budget.name!r} has no base"
+    unchecked |= {f"{path} cannot be counted on the base ({error}); {lost}": None for path, error in unread.items()}
     if budget.max_growth and before == {}:
-        notices[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
+        unchecked[f"{budget.name!r} has no files on the base; its max_growth is not checked"] = None
     return Case(
         task.plan,
         task.place,

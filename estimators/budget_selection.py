@@ -31,7 +31,7 @@ def select_files(
     notices: list[str] = []
     for place, budget in enumerate(loaded.configuration.budget):
         head = select(files, budget.paths)
-        before = _base_paths(budget, head, base)
+        before = _base_paths(budget, base)
         both = {*head, *before}
         if not both:
             raise loaded.origin.error(("budget", place, "paths"), f"no file matches {', '.join(budget.paths)}")
@@ -55,10 +55,9 @@ def _empty(loaded: Loaded, place: int, paths: Collection[str]) -> Iterator[str]:
             yield f"{loaded.origin.path}:{line}: no file matches {pattern!r}"
 
 
-def _base_paths(budget: Budget, head: Sequence[str], base: Base | None) -> list[str]:
-    """The files a budget had on the base, wherever they were."""
+def _base_paths(budget: Budget, base: Base | None) -> list[str]:
+    """The files a budget had on the base. One that was renamed into its paths since is new to it."""
     if isinstance(base, TreeBase):
-        renamed = {base.renames[path] for path in head if path in base.renames}
-        return sorted({*select(base.files, budget.paths), *(path for path in renamed if path in base.files)})
+        return select(base.files, budget.paths)
     recorded = next((each for each in base.budgets if each.name == budget.name), None) if base else None
     return [file.path for file in recorded.files] if recorded else []

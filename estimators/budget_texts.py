@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..tokenizers.errors import TokengapError
-from .field_path import select_fields
+from .field_path import FieldError, select_fields
 from .fields import describe
 from .reading import decode
 from .strict_json import NotJSONError, parse_json
@@ -83,7 +83,7 @@ def read_texts(budget: Budget, path: str, text: str) -> Iterator[str]:
     for value in _selected(budget, path, text):
         for item in value if isinstance(value, list) else [value]:
             if not isinstance(item, str):
-                raise TokengapError(f"{budget.field}: a text is needed, or a list of them, not {describe(item)}")
+                raise FieldError(f"{budget.field}: a text is needed, or a list of them, not {describe(item)}")
             yield item
 
 

@@ -20,7 +20,8 @@ MOST_PATTERNS = 100
 """Patterns of one budget."""
 
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
-_NUMBER = re.compile(r"(?P<number>[0-9]{1,12}(?:\.[0-9]{1,6})?) ?(?P<scale>[kKmM]?)", re.ASCII)
+_TOO_MANY = 10**12 + 1
+_NUMBER = re.compile(r"(?P<number>[0-9]{1,30}(?:\.[0-9]{1,6})?) ?(?P<scale>[kKmM]?)", re.ASCII)
 _COST = re.compile(r"(?P<amount>[0-9]{1,12}(?:\.[0-9]{1,12})?) ?(?P<currency>[A-Za-z]{3})", re.ASCII)
 _PERCENT = re.compile(r"(?P<percent>[0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 
@@ -46,9 +47,10 @@ class BadValueError(ValueError):
         self.steps = steps
 
 
-def read_text(value: object) -> str:
-    if not isinstance(value, str):
-        raise BadValueError("a text in quotes is needed")
+def read_named(value: object) -> str:
+    """The name of a model or a counter, which is looked up when it is needed."""
+    if not isinstance(value, str) or not value.strip():
+        raise BadValueError("a name in quotes is needed; without one leave the key out")
     return value
 
 
@@ -70,13 +72,12 @@ def read_number(value: object) -> int:
     >>> read_number("8k")
     8000
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    match = _NUMBER.fullmatch(value.strip().removesuffix("tokens").rstrip()) if isinstance(value, str) else None
+    text = str(min(value, _TOO_MANY)) if isinstance(value, int) and not isinstance(value, bool) else value
+    match = _NUMBER.fullmatch(text.strip().removesuffix("tokens").rstrip()) if isinstance(text, str) else None
     number = Fraction(match["number"]) * _SCALE[match["scale"].lower()] if match else Fraction(1, 2)
     if number.denominator != 1:
         raise BadValueError(f'{value!r:.60} is not a whole number such as 8000, "8k" (8,000) or "1.5M" (1,500,000)')
-    if number > 10**12:
+    if number >= _TOO_MANY:
         raise BadValueError(f"{value!r:.60} is more than any budget can mean")
     return int(number)
 
@@ -104,7 +105,7 @@ def read_growth(value: object) -> Growth:
         tokens = read_number(value)
     except BadValueError:
         raise BadValueError(f'{value!r:.60} is neither a share such as "5%" nor tokens such as 200 or "2k"') from None
-    return Growth(None, tokens, f"{tokens:,} tokens")
+    return Growth(None, tokens, f"{tokens:,} token{'' if tokens == 1 else 's'}")
 
 
 def read_name(value: object) -> str:

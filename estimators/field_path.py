@@ -22,6 +22,10 @@ class Every:
     """The step ``*``, which no key can be mistaken for."""
 
 
+class FieldError(TokengapError):
+    """A field that is not in a file, or is not what it should be."""
+
+
 def parse_path(text: str) -> tuple[str | int | Every, ...]:
     """Read a path.
 
@@ -66,7 +70,7 @@ def select_fields(value: object, path: str) -> list[tuple[Steps, object]]:
     for step in parse_path(path):
         found = [inner for steps, outer in found for inner in _step(steps, outer, step)]
     if not found:
-        raise TokengapError(f"nothing at {path!r}")
+        raise FieldError(f"nothing at {path!r}")
     return found
 
 
@@ -77,15 +81,15 @@ def _step(steps: Steps, value: object, step: str | int | Every) -> Iterator[tupl
         elif isinstance(value, list):
             yield from (((*steps, index), member) for index, member in enumerate(value))
         else:
-            raise TokengapError(f"{_shown(steps)} is {describe(value)}, not a table or list")
+            raise FieldError(f"{_shown(steps)} is {describe(value)}, not a table or list")
     elif isinstance(step, int):
         if not isinstance(value, list) or step >= len(value):
-            raise TokengapError(f"there is no {_shown((*steps, step))}")
+            raise FieldError(f"there is no {_shown((*steps, step))}")
         yield (*steps, step), value[step]
     else:
         if not isinstance(value, Mapping) or step not in value:
             known = [key for key in value if isinstance(key, str)] if isinstance(value, Mapping) else []
-            raise TokengapError(f"there is no {_shown((*steps, step))}{_near(step, known)}")
+            raise FieldError(f"there is no {_shown((*steps, step))}{_near(step, known)}")
         yield (*steps, step), value[step]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -32,6 +32,7 @@ class Entry:
 
     ``globs`` are ``models`` as they were written. ``base`` is the provider and model that ``multiplier``
     is on; ``None`` for the price that would hold without this entry. ``start`` is included, ``end`` is not.
+    ``mistake`` makes the error for what is wrong at a key of it, with its line.
     """
 
     where: str
@@ -44,6 +45,11 @@ class Entry:
     price: Price | None = None
     multiplier: Decimal | None = None
     base: str | None = None
+    mistake: Callable[[str, str], TokengapError] | None = None
+
+    def fault(self, key: str, problem: str) -> TokengapError:
+        """What is wrong at a key of it."""
+        return self.mistake(key, problem) if self.mistake else TokengapError(f"{self.where}.{key}: {problem}")
 
     def holds(self, names: Iterable[str], providers: frozenset[str], as_of: datetime) -> bool:
         if self.provider and providers and self.provider not in providers:
@@ -159,7 +165,7 @@ class PriceBook:
         try:
             return self._price(replace(asked, model=entry.base, provider=None), 0, (*used, index))
         except UnknownNameError as error:
-            raise TokengapError(f"{entry.where}.base: {error}") from None
+            raise entry.fault("base", str(error)) from None
 
     def _identity(self, asked: _Asked) -> tuple[tuple[str, ...], frozenset[str]]:
         """The names and providers that a price file may know a model by."""
@@ -235,14 +241,15 @@ def load_book(
     The organisation's file may also be named by ``organisation_prices`` in the project's
     configuration; the argument goes first. Raises TokengapError for a file that is not as it should be.
     """
-    from .price_config import read_prices, read_project
+    from .price_config import read_named, read_prices, read_project
     from .price_data import read_price_data
 
     layers = []
     if project is not None:
         own, named = read_project(_path(project))
         layers += [own] if own else []
-        organisation = named if organisation is None else organisation
+        if organisation is None and named is not None:
+            layers.append(read_named(_path(project), named))
     if organisation is not None:
         layers.append(read_prices(_path(organisation)))
     book = PriceBook(tuple(layers), None if price_data is None else read_price_data(_path(price_data)))
@@ -260,13 +267,13 @@ def _check_providers(book: PriceBook) -> None:
     """Refuse a provider that is a known one mistyped: its price would never hold, in silence."""
     from difflib import get_close_matches
 
-    named = {entry.provider: entry.where for _, entry in book.entries if entry.provider}
-    if not named:
+    entries = {entry.provider: entry for _, entry in book.entries if entry.provider}
+    if not entries:
         return
     known = {*ALIASES, *(provider.id for provider in book.table.providers)}
-    for provider, where in named.items():
+    for provider, entry in entries.items():
         if provider not in known and (near := get_close_matches(provider, known, n=1, cutoff=0.8)):
-            raise TokengapError(f"{where}.provider: unknown provider {provider!r}; did you mean {near[0]!r}?")
+            raise entry.fault("provider", f"unknown provider {provider!r}; did you mean {near[0]!r}?")
 
 
 def model_price(

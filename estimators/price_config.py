@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fnmatch import translate
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 from ..tokenizers.errors import TokengapError
 from .as_of import parse_as_of
+from .misplaced import refuse_misplaced
 from .price import CONTEXT, EVENT_UNITS, TOKEN_UNITS, Price, PriceSource, Tier, check_rate, plain
 from .price_book import Entry, Layer
 from .price_names import canonical, forms
@@ -66,11 +68,24 @@ def read_project(path: Path) -> tuple[Layer | None, Path | None]:
     return layer, path.parent / named if named else None
 
 
+def read_named(project: Path, organisation: Path) -> Layer:
+    """The prices of the organisation's file that a project names; one that is not there is told at its key."""
+    try:
+        read_bytes(organisation)
+    except TokengapError as error:
+        in_pyproject = project.name == "pyproject.toml"
+        origin = Origin(str(project), read_bytes(project), PREFIX if in_pyproject else ())
+        raise origin.error(("organisation_prices",), str(error)) from None
+    return read_prices(organisation)
+
+
 def parse_project(data: bytes, path: str) -> tuple[Layer | None, str | None]:
     """The same from the bytes of a configuration, the organisation's file as it is named there."""
     in_pyproject = PurePath(path).name == "pyproject.toml"
     origin = Origin(path, data, PREFIX if in_pyproject else ())
     tables = parse_toml(data, path)
+    if in_pyproject:
+        refuse_misplaced(tables, data, path)
     tools = tables.get("tool", {}) if in_pyproject else {}
     settings = tables if not in_pyproject else tools.get("tokengap", {}) if isinstance(tools, dict) else {}
     return project_prices(settings, origin)
@@ -103,7 +118,7 @@ def _layer(name: str, place: _Place, prices: Any) -> Layer:
 
     place = place.at("prices")
     if not isinstance(prices, list) or not all(isinstance(entry, dict) for entry in prices):
-        raise place.error("a list of tables is needed, each under its own [[prices]]")
+        raise place.error(f"a list of tables is needed, each under its own {place.origin.header('prices')}")
     entries = tuple(_entry(place.at(index), entry) for index, entry in enumerate(prices))
     normal = json.dumps(prices, sort_keys=True, ensure_ascii=False, default=str)
     return Layer(name, place.origin.path, sha256(normal.encode()).hexdigest(), entries)
@@ -138,7 +153,12 @@ def _entry(place: _Place, entry: Mapping[str, Any]) -> Entry:
         None if multiplier is not None else _price(place, entry, variant),
         multiplier,
         base,
+        partial(_mistake, place),
     )
+
+
+def _mistake(place: _Place, key: str, problem: str) -> TokengapError:
+    return place.at(key).error(problem)
 
 
 def _globs(place: _Place, value: Any) -> tuple[str, ...]:

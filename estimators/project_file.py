@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def has_settings(pyproject: Path) -> bool:
 
 
 def _tools(path: Path) -> dict[str, Any]:
-    tools = parse_toml(read_bytes(path), str(path)).get("tool", {})
+    tools = parse_toml(read_bytes(path), os.path.relpath(path)).get("tool", {})
     return tools if isinstance(tools, dict) else {}
 
 
@@ -70,12 +71,12 @@ _MEANT = {
 """What others call a unit, where its spelling would point to another."""
 
 
-def nearest(key: str, known: Iterable[str]) -> str:
-    """The advice for an unknown key."""
+def nearest(key: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """The advice for an unknown key: the one that is as like it as ``cutoff``, from 0 to 1, or all there are."""
     from difflib import get_close_matches
 
     known = sorted(known)
     if (meant := _MEANT.get(key.lower().replace("-", "_"))) in known:
         return f"unknown key {key[:60]!r}; did you mean {meant!r}?"
-    near = get_close_matches(key, known, n=1, cutoff=0.5)
+    near = get_close_matches(key, known, n=1, cutoff=cutoff)
     return f"unknown key {key[:60]!r}; " + (f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}")

@@ -52,6 +52,10 @@ class Origin:
             path = join(path, step)
         return path
 
+    def header(self, name: str) -> str:
+        """How a table of a list at the top is headed here: ``[[tool.tokengap.budget]]``."""
+        return f"[[{'.'.join(map(str, (*self.prefix, name)))}]]"
+
     def error(self, steps: Steps, problem: str) -> TokengapError:
         """``tokengap.toml:3: budget[0].paths: problem``."""
         place = f"{self.path}:{self.line(*steps)}" if self.data else self.path

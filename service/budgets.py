@@ -17,7 +17,7 @@ from ..estimators.toml_origin import Origin
 from ..tokenizers.counter import Count
 from ..tokenizers.text import well_formed
 from .operations import Done
-from .problems import Fault, Problem, invalid
+from .problems import Fault, Problem, invalid, pointer_to
 from .protection import checkpoint, measure_json
 from .routes import Operations, faults_at
 from .schemas import Answer, Body, examples
@@ -96,6 +96,7 @@ class Budgets:
             loaded, book = self._read(body.configuration)
         self._allow(loaded)
         self._check_size(loaded, [*body.files.values(), *(body.base or {}).values()])
+        _check_renames(body)
         base = None if body.base is None else TreeBase("base", _Texts(body.base), body.renames)
         with faults_at(_AT):
             report = check_budgets(
@@ -159,6 +160,21 @@ class Budgets:
                 self._operations.counter(budget.counter, f"{pointer}/counter")
             elif named:
                 self._operations.counter(f"model:{named}", f"{pointer}/model" if budget.model else f"{_AT}/model")
+
+
+def _check_renames(body: BudgetsBody) -> None:
+    """Refuse a rename of which one side is not there: ignored, it would make a file new that is not."""
+    if body.renames and body.base is None:
+        raise invalid("/renames", "it means nothing without base")
+    earlier: dict[str, str] = {}
+    for path, before in body.renames.items():
+        pointer = pointer_to(("renames", path))
+        if path not in body.files:
+            raise invalid(pointer, f"files has no {path!r:.200}")
+        if before not in (body.base or {}):
+            raise invalid(pointer, f"base has no {before!r:.200}")
+        if (other := earlier.setdefault(before, path)) != path:
+            raise invalid(pointer, f"{before!r:.200} is renamed to {other!r:.200} already")
 
 
 def _counts(report: CheckReport) -> tuple[Count, ...]:

@@ -30,6 +30,14 @@ exit codes:
   0 within budget, 1 a budget is broken, 2 wrong use or configuration, 3 a needed price or count is
   missing (see --allow-missing), 4 a fault of tokengap itself, 130 interrupted
 
+a configuration, in tokengap.toml (in pyproject.toml: [tool.tokengap] and [[tool.tokengap.budget]]):
+  model = "openai/gpt-4o"
+  [[budget]]
+  name = "system prompts"
+  paths = ["prompts/**/*.md", "!prompts/draft/**"]
+  max_tokens = "8k"
+  max_growth = "5%"
+
 examples:
   tokengap check --init
   tokengap check --baseline origin/main
@@ -54,8 +62,8 @@ def add_parsers(subparsers: _SubParsersAction[Parser]) -> None:
     report.add_argument("--format", choices=FORMATS, default="table", help="what to print (default: %(default)s)")
     report.add_argument("--output", action="append", default=[], metavar="FORMAT=FILE", help="write a report to a "
                         "file as well (repeatable)")  # fmt: skip
-    report.add_argument("-q", "--quiet", action="store_true", help="print nothing where all is within budget and "
-                        "nothing changed")  # fmt: skip
+    report.add_argument("-q", "--quiet", action="store_true", help="print nothing where all is within budget, "
+                        "nothing changed and nothing was left unchecked")  # fmt: skip
     strictness = parser.add_argument_group("strictness")
     strictness.add_argument("--fail-inherited", action="store_true", help="fail for what was over on the base already")
     strictness.add_argument("--allow-missing", action="store_true", help="only warn where a price or a bound of a "
@@ -87,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from .check_report import Outputs
 
-    outputs = Outputs(args.format, args.output, quiet=args.quiet)
+    outputs = Outputs(args.format, args.output, quiet=args.quiet, written=args.write_baseline)
     checked = check(args)
     if args.write_baseline:
         from ..estimators.budget_recording import record
@@ -115,6 +123,10 @@ def check(args: argparse.Namespace) -> Checked:
     git = open_git(folder)
     with Blobs(folder) as blobs:
         work = WorkTree(folder, git, blobs, () if includes else folders(patterns))
+        for place, budget in enumerate(loaded.configuration.budget):
+            for unopened, why in work.unopened.items():
+                if reaches(budget.paths, unopened):
+                    raise loaded.origin.error(("budget", place, "paths"), f"{unopened}: {why}")
         found = find_baseline(args.baseline, git, blobs, work) if args.baseline is not None else Found(None)
         checked = check_budgets(
             loaded,
@@ -126,11 +138,10 @@ def check(args: argparse.Namespace) -> Checked:
             fail_inherited=args.fail_inherited,
             allow_missing=args.allow_missing,
         )
-    skipped = (path for path in work.others if reaches(patterns, path))
+    skipped = (path for path in work.others if any(reaches(each.paths, path) for each in loaded.configuration.budget))
     notices = (f"{path} is another repository, such as a submodule: its files are not checked" for path in skipped)
-    report = checked.report._replace(
-        notices=(*_beside(config), *found.notices, *notices, *checked.report.notices), folder=git.top() if git else ""
-    )
+    said = (*_beside(config), *found.notices, *notices, *_hidden(checked, folder), *checked.report.notices)
+    report = checked.report._replace(notices=said, folder=git.top() if git else "")
     return checked._replace(report=report)
 
 
@@ -143,9 +154,12 @@ def _book(args: argparse.Namespace, config: Path) -> PriceBook:
 
 def _configuration(args: argparse.Namespace) -> Loaded:
     from ..estimators.budget_config import read_configuration
+    from ..estimators.misplaced import refuse_passed_over
     from ..estimators.project_file import find_project, read_bytes
 
     path = Path(args.config) if args.config else find_project(Path.cwd())
+    if not args.config:
+        refuse_passed_over(Path.cwd(), path)
     if path is None:
         from .check_init import misnamed
 
@@ -158,7 +172,8 @@ def _configuration(args: argparse.Namespace) -> Loaded:
     shown = path if args.config else Path(os.path.relpath(path))
     loaded = read_configuration(read_bytes(path), str(shown))
     if not loaded.configuration.budget:
-        raise TokengapError(f"{shown}: no [[budget]], so that nothing would be checked; see 'tokengap check --help'")
+        missing = f"no {loaded.origin.header('budget')}, so that nothing would be checked"
+        raise loaded.origin.error((), f"{missing}; 'tokengap check --help' shows one")
     if args.as_of is None:
         return loaded
     from dataclasses import replace
@@ -178,12 +193,24 @@ def _beside(config: Path) -> Iterator[str]:
         yield f"{other.name} has [tool.tokengap] too, which is not read: {config.name} holds"
 
 
+def _hidden(checked: Checked, folder: Path) -> Iterator[str]:
+    """Files that are told as removed, though something is still there under their names."""
+    for path in dict.fromkeys(file.path for result in checked.report.budgets for file in result.files if not file.head):
+        if os.path.islink(folder / path):
+            yield f"{path} is a symbolic link now: it is not checked"
+        elif os.path.isfile(folder / path):
+            yield f"{path} is ignored by git now: it is not checked"
+
+
 def _only(paths: list[str], config: Path, folder: Path, base: Base | None) -> list[str] | None:
     """Paths as the configuration's patterns see them; the configuration itself concerns every budget."""
     before = base.files if isinstance(base, TreeBase) else ()
     asked = []
     for path in paths:
-        asked.append(os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/"))
+        here = os.path.abspath(path)
+        here = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
+        above = Path(here) in folder.parents  # what is above the configuration has all that it is about
+        asked.append("." if above else os.path.relpath(here, folder).replace(os.sep, "/"))
         if not os.path.lexists(path) and asked[-1] not in before:
             raise TokengapError(f"{path}: no such file or folder")
     return None if not paths or os.path.relpath(config.resolve(), folder) in asked else asked

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha1, sha256
 from pathlib import Path
 
-from .git import Blobs, Entry, Git, GitError
+from ..estimators.path_patterns import select
+from .git import Blobs, Entry, Git, NoRepositoryError
 
 _CRLF = b"\r\n"
 _WILD = frozenset("*?[!")
@@ -24,6 +25,7 @@ class WorkTree(Mapping[str, bytes]):
     def __init__(self, folder: Path, git: Git | None, blobs: Blobs, near: Iterable[str] = ()) -> None:
         self._folder, self._git, self._blobs = folder, git, blobs
         self.others: list[str] = []
+        self.unopened: dict[str, str] = {}
         self._entries: dict[str, Entry | None] = dict(self._list(tuple(near)))
         self._read: dict[str, bytes] = {}
         self._endings: set[str] | None = None
@@ -56,25 +58,43 @@ class WorkTree(Mapping[str, bytes]):
 
     def _list(self, near: tuple[str, ...]) -> Iterator[tuple[str, Entry | None]]:
         if self._git is None:
-            yield from ((path, None) for path in _walk(self._folder))
+            yield from ((path, None) for path in self._walk())
             return
         for entry in self._git.index(near):
             if entry.is_submodule:
                 self.others.append(entry.path)
             elif entry.is_file and ((there := self._is_file(entry.path)) or (entry.skipped and there is None)):
                 yield entry.path, entry
-        for path in self._git.untracked(near):
+        untracked = self._git.untracked(near)
+        self.unopened = untracked.unopened
+        for path in untracked.paths:
             if path.endswith("/"):
                 self.others.append(path.rstrip("/"))
             elif self._is_file(path):
                 yield path, None
 
+    def _walk(self) -> list[str]:
+        from .gitignore import walk
+
+        def note(error: OSError) -> None:
+            self.unopened[self._relative(error.filename)] = error.strerror or str(error)
+
+        return sorted(map(self._relative, walk(str(self._folder), note)))
+
+    def _relative(self, path: str) -> str:
+        return os.path.relpath(path, self._folder).replace(os.sep, "/")
+
     def _is_file(self, path: str) -> bool | None:
-        """Whether there is a regular file, ``None`` where there is nothing."""
+        """Whether there is a regular file, ``None`` where there is nothing.
+
+        What may not be looked at is taken for one: where a budget needs it, it is an error when it is read.
+        """
         try:
             return stat.S_ISREG(os.lstat(os.path.join(self._folder, path)).st_mode)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except PermissionError:
+            return True
 
     def _turned_to_crlf(self, git: Git) -> set[str]:
         if self._endings is None:
@@ -126,11 +146,17 @@ def folders(patterns: Iterable[str]) -> list[str]:
 
 
 def reaches(patterns: Iterable[str], folder: str) -> bool:
-    """Whether patterns may name files in a folder."""
-    return any(
-        start == "" or f"{folder}/".startswith(f"{start}/") or f"{start}/".startswith(f"{folder}/")
-        for start in map(_folder, patterns)
-    )
+    """Whether patterns may name files in a folder; the last that may, or that takes all in it away, decides."""
+    reached = False
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            inside = [f"{folder}/\0", f"{folder}/\0/\0"]
+            reached = reached and select(inside, [pattern[1:]]) != inside
+        else:
+            start = _folder(pattern)
+            near = f"{folder}/".startswith(f"{start}/") or f"{start}/".startswith(f"{folder}/")
+            reached = reached or start == "" or near
+    return reached
 
 
 def _folder(pattern: str) -> str:
@@ -163,18 +189,11 @@ def _object_name(data: bytes, like: str) -> str:
     return made(header + data, usedforsecurity=False).hexdigest()
 
 
-def _walk(folder: Path) -> Iterator[str]:
-    from .gitignore import walk
-
-    root = str(folder)
-    yield from sorted(os.path.relpath(path, root).replace(os.sep, "/") for path in walk(root))
-
-
 def open_git(folder: Path) -> Git | None:
     """git in a folder, ``None`` where there is no repository or no git."""
     git = Git(folder)
     try:
         git.top()
-    except GitError:
+    except NoRepositoryError:
         return None
     return git

@@ -49,7 +49,7 @@ def write_first_configuration(folder: Path) -> int:
     if not budgets:
         raise TokengapError(
             "no prompts found: neither files in a folder 'prompts', nor AGENTS.md, nor tool schemas; write "
-            f"{FILE} by hand, as 'tokengap check --help' says"
+            f"{FILE} by hand, as 'tokengap check --help' shows"
         )
     with path.open("x", encoding="utf-8", newline="\n") as file:
         file.write(_head() + "".join(budgets))
@@ -62,21 +62,8 @@ def misnamed(folder: Path) -> str | None:
     """What looks like a configuration under a name that is not read, with what to do."""
     from difflib import get_close_matches
 
-    from ..estimators.project_file import read_bytes
-    from ..estimators.toml_origin import Origin, parse_toml
-
     if near := get_close_matches(FILE, os.listdir(folder), n=1, cutoff=0.8):
         return f"is {near[0]!r} meant to be {FILE!r}?"
-    pyproject = folder / "pyproject.toml"
-    if not pyproject.is_file():
-        return None
-    data = read_bytes(pyproject)
-    tables = parse_toml(data, str(pyproject))
-    tools = tables.get("tool")
-    for steps, names in (((), tables), (("tool",), tools if isinstance(tools, dict) else {})):
-        if near := get_close_matches("tokengap", list(names), n=1, cutoff=0.7):
-            line = Origin(pyproject.name, data).line(*steps, near[0])
-            return f"is [{'.'.join((*steps, near[0]))}] on line {line} of {pyproject.name} meant to be [tool.tokengap]?"
     return None
 
 

@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
 
 class Outputs:
-    """Where reports go. Raises TokengapError for an ``--output`` that is not FORMAT=FILE."""
+    """Where reports go. Raises TokengapError for an ``--output`` that is not FORMAT=FILE, or is written over.
 
-    def __init__(self, printed: str, files: Sequence[str], *, quiet: bool) -> None:
+    ``written`` is a file that the command writes besides.
+    """
+
+    def __init__(self, printed: str, files: Sequence[str], *, quiet: bool, written: str | None = None) -> None:
         self._printed, self._quiet = printed, quiet
         self._files = [_output(text) for text in files]
+        seen = {os.path.realpath(written)} if written else set()
+        for format, path in self._files:
+            if (real := os.path.realpath(path)) in seen:
+                raise TokengapError(f"--output {format}={path}: the file is written twice; give each a name of its own")
+            seen.add(real)
 
     def write(self, report: CheckReport) -> None:
         """Write every file, the summary of a step of GitHub Actions, and print."""
@@ -41,9 +49,10 @@ class Outputs:
 def is_quiet(report: CheckReport) -> bool:
     """Whether there is nothing new to say: all is within budget, and nothing has changed.
 
-    What was so on the base already is nothing new; without a base, nothing may be in doubt.
+    What was so on the base already is nothing new; without a base, nothing may be in doubt. What was not checked
+    is never passed over.
     """
-    if not report.passed or any(result.changed for result in report.budgets):
+    if not report.passed or report.unchecked or any(result.changed for result in report.budgets):
         return False
     return report.baseline is not None or not (report.violations or report.notices)
 

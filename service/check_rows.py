@@ -38,7 +38,7 @@ def rows(report: CheckReport, most: int | None = None) -> Iterator[Row]:
             _tokens(result.tokens, result.upper),
             _limit(result),
             _change(result.tokens, result.base_tokens),
-            cost(result.cost),
+            _cost(result.cost, result.tokens, result.upper),
             result.kind,
             result.verdict,
             is_file=False,
@@ -71,8 +71,9 @@ def summary(report: CheckReport) -> str:
     return f"{total} kept{warnings}{against}"
 
 
-def cost(money: Money | None) -> str:
-    return NONE if money is None else display(money)
+def _cost(money: Money | None, tokens: int, upper: int | None) -> str:
+    """What the tokens cost, by the bound that is compared where it is another number."""
+    return NONE if money is None else f"{'' if upper in (tokens, None) else 'at most '}{display(money)}"
 
 
 def _file(result: BudgetResult, file: FileResult) -> Row:
@@ -82,7 +83,7 @@ def _file(result: BudgetResult, file: FileResult) -> Row:
         _tokens(file.tokens, file.head.upper) if file.head else "0",
         f"{limit:,}" if limit else NONE,
         _file_change(file),
-        cost(file.head.cost) if file.head else NONE,
+        _cost(file.head.cost, file.tokens, file.head.upper) if file.head else NONE,
         file.head.kind if file.head else NONE,
         file.verdict,
         is_file=True,
@@ -93,6 +94,8 @@ def _file_change(file: FileResult) -> str:
     if file.change == "renamed":
         gained = file.tokens - (file.base_tokens or 0)
         return f"renamed from {file.base_path}" + (f", {gained:+,}" if gained else "")
+    if file.change == "new" and file.base_path:
+        return f"new, from {file.base_path}, {file.tokens:+,}"
     if file.change in ("new", "removed"):
         return f"{file.change}, {file.tokens - (file.base_tokens or 0):+,}"
     return _change(file.tokens, file.base_tokens)

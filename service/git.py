@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -22,8 +23,28 @@ _FILE = ("100644", "100755")
 _SUBMODULE = "160000"
 
 
+_MISSING = re.compile(rb"not a (?:valid object|tree object)|bad object|unable to read tree|promisor|bad revision")
+_UNREADABLE = re.compile(rb"Permission denied|^error: ", re.MULTILINE)
+_UNOPENED = re.compile(r"^warning: could not open directory '(.*?)/?': (.*)$", re.MULTILINE)
+
+
 class GitError(TokengapError):
-    """git is not there, or has refused."""
+    """git has refused."""
+
+
+class NoRepositoryError(GitError):
+    """There is no repository, or no git to read it."""
+
+
+class NotHereError(GitError):
+    """What is asked for is not in this clone."""
+
+
+class Untracked(NamedTuple):
+    """Files that git does not know; folders that it could not look into, each with the reason."""
+
+    paths: list[str]
+    unopened: dict[str, str]
 
 
 class Entry(NamedTuple):
@@ -52,7 +73,11 @@ class Git:
         self._prefix: str | None = None
 
     def ask(self, *arguments: str, input: bytes = b"", ok: Sequence[int] = (0,)) -> str:
-        """What a command prints; ``GitError`` with its first line of complaint where it fails."""
+        """What a command prints; ``GitError`` with what it says where it fails."""
+        return os.fsdecode(self._run(*arguments, input=input, ok=ok).stdout)
+
+    def _run(self, *arguments: str, input: bytes = b"", ok: Sequence[int] = (0,)) -> subprocess.CompletedProcess[bytes]:
+        """A command that has ended. Objects that cannot be read are no answer, whatever it ends with."""
         try:
             done = subprocess.run(  # noqa: S603 - arguments, not a shell line
                 ["git", *arguments],  # noqa: S607 - the git that the user has
@@ -63,16 +88,30 @@ class Git:
                 check=False,
             )
         except OSError as error:
-            raise GitError(f"git cannot be run: {error.strerror or error}") from None
-        if done.returncode not in ok:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise GitError(f"git {arguments[0]}: {said[0] if said else f'exit code {done.returncode}'}")
-        return os.fsdecode(done.stdout)
+            raise NoRepositoryError(f"git cannot be run: {error.strerror or error}") from None
+        unreadable = _UNREADABLE.search(done.stderr)
+        if done.returncode not in ok or (done.returncode > 1 and unreadable):
+            kind = NotHereError if _MISSING.search(done.stderr) and not unreadable else GitError
+            raise kind(_complaint(arguments, done))
+        return done
 
     def top(self) -> str:
-        """The folder from the repository's top, "" there. ``GitError`` outside a repository."""
+        """The folder from the repository's top, "" there. ``NoRepositoryError`` outside a repository."""
         if self._prefix is None:
-            self._prefix = self.ask("rev-parse", "--show-prefix").rstrip("\n").removesuffix("/")
+            try:
+                said = self.ask("rev-parse", "--is-inside-work-tree", "--show-prefix")
+            except GitError as error:
+                if "not a git repository (or any" in str(error) and not (folder := _repository(self._folder)):
+                    raise NoRepositoryError(str(error)) from None
+                if "not a git repository (or any" in str(error):
+                    raise GitError(f"{folder} is there, but git cannot read it: {error}") from None
+                raise
+            inside, _, prefix = said.partition("\n")
+            if inside != "true":
+                raise GitError(
+                    f"{self._folder}: a bare repository has no files to check; run this in a work tree of it"
+                )
+            self._prefix = prefix.rstrip("\n").removesuffix("/")
         return self._prefix
 
     def is_shallow(self) -> bool:
@@ -80,8 +119,19 @@ class Git:
 
     def commit(self, ref: str) -> str | None:
         """The commit a name stands for, ``None`` where there is none such here."""
-        named = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", ok=(0, 1, 128))
-        return named.strip() or None
+        if commit := self._object(f"{ref}^{{commit}}"):
+            return commit
+        named = self._object(ref)
+        if named and named != ref and self._run("cat-file", "-e", named, ok=(0, 1, 128)).returncode:
+            raise GitError(f"git has {ref!r} as {named[:7]}, an object that it cannot read; 'git fsck' may tell why")
+        return None
+
+    def _object(self, name: str) -> str | None:
+        return self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", name, ok=(0, 1, 128)).strip() or None
+
+    def is_partial(self) -> bool:
+        """Whether this clone was made without some objects, which git fetches when it needs them."""
+        return bool(self.setting("extensions.partialClone"))
 
     def merge_base(self, commit: str) -> str | None:
         """Where HEAD and a commit parted, ``None`` where that is not in this clone."""
@@ -109,9 +159,13 @@ class Git:
             entries.append(Entry(path, mode, object, skipped=tag == "S"))
         return entries
 
-    def untracked(self, near: Sequence[str] = ()) -> list[str]:
+    def untracked(self, near: Sequence[str] = ()) -> Untracked:
         """The files that git neither tracks nor ignores; a name ending in / is another repository."""
-        return _lines(self.ask("--literal-pathspecs", "ls-files", "-o", "--exclude-standard", "-z", "--", *near))
+        done = self._run("--literal-pathspecs", "ls-files", "-o", "--exclude-standard", "-z", "--", *near)
+        folders = {
+            path.removeprefix(f"{self.top()}/"): why for path, why in _UNOPENED.findall(os.fsdecode(done.stderr))
+        }
+        return Untracked(_lines(os.fsdecode(done.stdout)), folders)
 
     def renames(self, commit: str) -> dict[str, str]:
         """The earlier path of each file of the work tree that has another one in a commit."""
@@ -184,6 +238,27 @@ def _environment() -> dict[str, str]:
     named = {name: os.path.abspath(os.environ[name]) for name in _FOLDERS if name in os.environ}
     top = {"GIT_WORK_TREE": os.getcwd()} if "GIT_DIR" in named else {}
     return {**os.environ, **top, **named, **_ENVIRONMENT}
+
+
+def _complaint(arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> str:
+    """Why a command failed, in one line, with what git itself advises to run."""
+    command = next(argument for argument in arguments if not argument.startswith("-"))
+    said = [line.strip() for line in done.stderr.decode(errors="replace").splitlines()]
+    first = next((line for line in said if line.startswith("fatal:")), next(iter(said), f"exit code {done.returncode}"))
+    advice = next((f"; where that is trusted: {line}" for line in said if line.startswith("git config ")), "")
+    return f"git {command}: {first}{advice}"
+
+
+def _repository(folder: Path) -> Path | None:
+    """What looks like a repository, here or above, to others than git."""
+    for here in (folder.resolve(), *folder.resolve().parents):
+        found = here / ".git"
+        try:
+            if found.is_file() or (found / "HEAD").exists():
+                return found
+        except PermissionError:
+            return found
+    return None
 
 
 def _lines(text: str) -> list[str]:

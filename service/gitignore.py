@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -56,10 +56,17 @@ class GitIgnore:
         return self._rules[folder]
 
 
-def walk(root: str) -> Iterator[str]:
-    """Every regular file below ``root`` that git would not ignore; symbolic links are not followed."""
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def walk(root: str, unopened: Callable[[OSError], None] = _raise) -> Iterator[str]:
+    """Every regular file below ``root`` that git would not ignore; symbolic links are not followed.
+
+    ``unopened`` is told of each folder that cannot be opened; by default that is an error.
+    """
     ignore = GitIgnore(root)
-    for folder, folders, files in os.walk(root, onerror=_raise):
+    for folder, folders, files in os.walk(root, onerror=unopened):
         here = Path(folder).resolve()
         folders[:] = sorted(name for name in folders if name != ".git" and not ignore.matches(here / name, folder=True))
         for name in files:
@@ -73,10 +80,6 @@ def _exists(path: Path) -> bool:
         return path.exists()
     except PermissionError:
         return False
-
-
-def _raise(error: OSError) -> None:
-    raise error
 
 
 def _read(file: Path) -> GitIgnoreSpec | None:

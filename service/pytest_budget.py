@@ -110,7 +110,10 @@ class TokenBudget:
     def _count(self, what: object, name: str | None, own: Terms) -> tuple[Counted, list[Broken]]:
         if not (own.limited or self._marked.limited):
             raise TokengapError("no limit: give max_tokens or max_cost, here or in the marker token_budget")
-        counted = _count(what, name, joined(own, self._marked), self._rootdir)
+        terms = joined(own, self._marked)
+        if terms.calls and terms.max_cost is None:
+            raise TokengapError("calls means nothing without max_cost, here or in the marker token_budget")
+        counted = _count(what, name, terms, self._rootdir)
         broken = (*exceeded(counted, own), *exceeded(total([*self.counted, counted]), self._marked))
         self.counted.append(counted)
         self._own.append(own)

@@ -105,6 +105,117 @@ def test_the_same_in_pyproject() -> None:
     assert read_configuration(b"[project]\nname = 'x'", "pyproject.toml").configuration == Configuration()
 
 
+RIGHT = """\
+[tool.tokengap]
+model = "gpt-4o"
+[[tool.tokengap.budget]]
+name = "right"
+paths = ["a"]
+max_tokens = 1
+"""
+UNDER = "name = 'wrong'\npaths = ['b']\nmax_tokens = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[tool.tokengap.budget]", "budget: a list of tables is needed, each under its own [[tool.tokengap.budget]]"),
+        ("[tool.tokengap]\nbudget = [1]", "budget[0]: a list of tables is needed, each under its own [[tool."),
+        ("[tool.tokengap]\nmax_cost = 1", "max_cost: misplaced key 'max_cost': it belongs under a [[tool.tokengap.bud"),
+        ("[[tool.tokengap.budget]]\nprices_at = 1", "budget[0].prices_at: misplaced key 'prices_at': it belongs at the "
+         "top, before every [[tool.tokengap.budget]]"),
+    ],
+)  # fmt: skip
+def test_tables_are_called_as_they_are_in_a_pyproject(text: str, says: str) -> None:
+    assert f": tool.tokengap.{says}" in refusal(text, "pyproject.toml")
+
+
+@pytest.mark.parametrize("beside", [RIGHT, ""])
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("[[budget]]", "budget: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[budget]", "budget: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[budgets]]", "budgets: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[x]]", "x: misplaced: in pyproject.toml it is [[tool.tokengap.budget]]"),
+        ("[[tool.budget]]", "tool.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[tokengap.budget]]", "tokengap: misplaced: in pyproject.toml it is [tool.tokengap]"),
+        ('[["tool.tokengap.budget"]]', '["tool.tokengap.budget"]: misplaced: in pyproject.toml it is [tool.tokengap]'),
+        ("[[tool.tokengp.budget]]", "tool.tokengp: nobody reads 'tokengp'; did you mean 'tokengap'?"),
+        ("[[tool.Tokengap.budget]]", "tool.Tokengap: nobody reads 'Tokengap'; did you mean 'tokengap'?"),
+        ("[[tool.token-gap.budget]]", "tool.token-gap: nobody reads 'token-gap'; did you mean 'tokengap'?"),
+        ("[[tool.tokengap-budget]]", "tool.tokengap-budget: nobody reads"),
+        ("[[tools.tokengap.budget]]", "tools.tokengap: misplaced: it is [tool.tokengap], not in a table of another"),
+        ("[[Tool.tokengap.budget]]", "Tool.tokengap: misplaced: it is [tool.tokengap], not in a table of another"),
+        ("[[tool.poetry.tokengap.budget]]", "tool.poetry.tokengap: misplaced: it is [tool.tokengap], not in a table"),
+        ("[[tool.poetry.group.tokengap.budget]]", "tool.poetry.group.tokengap: misplaced"),
+        ("[[tool.poetry.budget]]", "tool.poetry.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[project.budget]]", "project.budget: misplaced: it is [[tool.tokengap.budget]]"),
+        ("[[project.tokengap.budget]]", "project.tokengap: misplaced"),
+    ],
+)
+def test_misplaced_tables_of_a_pyproject(header: str, says: str, beside: str) -> None:
+    text = f"{beside}{header}\n{UNDER}"
+    line = beside.count("\n") + 1
+    assert refusal(text, "pyproject.toml").startswith(f"pyproject.toml:{line}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("prices_at = 2026-11-30", "prices_at: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("prices-at = 2026-11-30", "prices-at: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("model = 'gpt-4o'", "model: misplaced: in pyproject.toml it is under [tool.tokengap]"),
+        ("max_tokens = 1", "max_tokens: misplaced: in pyproject.toml it is under [[tool.tokengap.budget]]"),
+        ("tool.prices_at = 2026-11-30", "tool.prices_at: misplaced: it is under [tool.tokengap]"),
+        ("prices = [{model = 'x'}]", "prices: misplaced: in pyproject.toml it is [[tool.tokengap.prices]]"),
+    ],
+)
+def test_misplaced_keys_of_a_pyproject(key: str, says: str) -> None:
+    assert refusal(f"\n{key}\n{RIGHT}", "pyproject.toml").startswith(f"pyproject.toml:2: {says}")
+
+
+def test_tables_of_others_are_theirs() -> None:
+    """Names and keys such as other tools have, and tokengap where it is only a dependency."""
+    others = """
+[project]
+name = "x"
+scripts = { tokengap = "x:y" }
+optional-dependencies = { tokengap = ["tokengap"] }
+[project.entry-points."tokengap.counters"]
+mine = "x:y"
+[dependency-groups]
+dev = ["tokengap"]
+[tool.poetry.dependencies]
+tokengap = { version = "1", extras = ["fast"] }
+[tool.uv.sources]
+tokengap = { git = "g" }
+[tool.hatch.envs.tokengap]
+dependencies = ["tokengap"]
+[tool.tokenizer]
+model = "x"
+[tool.model]
+paths = ["a"]
+[[tool.bundle.budget]]
+paths = ["a"]
+max_size = 3
+[tool.llm]
+max_tokens = 3
+model = "x"
+prices = [{ model = "x", in = 3 }]
+[[tool.mypy.overrides]]
+module = "tokengap.*"
+[flake8]
+x = 1
+[module]
+paths = ["a"]
+[models]
+gpt = "x"
+"""
+    read = read_configuration((RIGHT + others).encode(), "pyproject.toml").configuration
+    assert [each.name for each in read.budget] == ["right"]
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -165,7 +276,8 @@ def test_what_is_no_growth(written: str) -> None:
         ("[budget]\nname = 'x'", "tokengap.toml:1: budget: a list of tables is needed, each under its own [[budget]]"),
         ("budget = ['x']", "tokengap.toml:1: budget[0]: a list of tables is needed, each under its own [[budget]]"),
         ("max_tokens = 1", "tokengap.toml:1: max_tokens: misplaced key 'max_tokens': it belongs under a [[budget]]"),
-        ("model = 3", "tokengap.toml:1: model: a text in quotes is needed"),
+        ("model = 3", "tokengap.toml:1: model: a name in quotes is needed"),
+        ("\nmodel = ''", "tokengap.toml:2: model: a name in quotes is needed"),
         ("prices_at = 3", "tokengap.toml:1: prices_at: a date is needed, such as 2026-11-30"),
         ("prices_at = 'soon'", "tokengap.toml:1: prices_at: bad time 'soon'"),
         ("\nprices-at = 2026-11-30", "tokengap.toml:2: prices-at: unknown key 'prices-at'; did you mean 'prices_at'?"),
@@ -182,6 +294,21 @@ def test_what_is_wrong_at_the_top(text: str, says: str) -> None:
     ("text", "says"),
     [
         ("", "tokengap.toml:3: budget[0]: nothing is limited: at least one of max_tokens"),
+        ("max_tokens = 1\nmodel = ''", "tokengap.toml:7: budget[0].model: a name in quotes is needed"),
+        ("max_tokens = 1\ncounter = ' '", "tokengap.toml:7: budget[0].counter: a name in quotes is needed"),
+        (
+            "exclude = ['b']",
+            "tokengap.toml:6: budget[0].exclude: unknown key 'exclude'; a pattern in 'paths' that begins",
+        ),
+        ("owner = 'me'", "tokengap.toml:6: budget[0].owner: unknown key 'owner'; known are allowances, calls"),
+        (
+            "max_tokens = 99999999999999999999",
+            "tokengap.toml:6: budget[0].max_tokens: 99999999999999999999 is more",
+        ),
+        (
+            "max_tokens = '99999999999999999999'",
+            "tokengap.toml:6: budget[0].max_tokens: '99999999999999999999' is",
+        ),
         ("max_token = 1", "tokengap.toml:6: budget[0].max_token: unknown key 'max_token'; did you mean 'max_tokens'?"),
         ("prices_at = 2026-11-30", "tokengap.toml:6: budget[0].prices_at: misplaced key 'prices_at': it belongs at"),
         ("severity = 'eror'", "tokengap.toml:6: budget[0].severity: 'eror' is not one of 'error' or 'warning'"),
@@ -304,8 +431,18 @@ def test_no_key_passes_in_another_place(key: str, data: st.DataObject) -> None:
     assert re.match(r"tokengap\.toml:\d+: ", said)
 
 
+@given(st.sampled_from(["tool", "tokengap", "budget"]), st.booleans(), st.data())
+def test_no_mistyped_header_of_a_pyproject_passes(word: str, first: bool, data: st.DataObject) -> None:
+    """Beside a right budget, which would pass by itself, before it or after it."""
+    wrong = mistyped(word, data)
+    assume(wrong and wrong != word)
+    header = "[[tool.tokengap.budget]]".replace(word, f'"{wrong}"')
+    other = f"{header}\n{UNDER}"
+    assert re.match(r"pyproject\.toml:\d+: ", refusal(other + RIGHT if first else RIGHT + other, "pyproject.toml"))
+
+
 WRONG_TYPES = ["true", "3.5", "[]", "{}", "2026-11-30", "[1]", "{ a = 1 }", '"?"', "-1", '""']
-ANY_VALUE_IS_MEANT = {("name", '"?"'), ("model", '"?"'), ("counter", '"?"'), ("model", '""'), ("counter", '""'),
+ANY_VALUE_IS_MEANT = {("name", '"?"'), ("model", '"?"'), ("counter", '"?"'),
                       ("prices_at", "2026-11-30"), ("variables", "{}"), ("variables", "{ a = 1 }"),
                       ("allowances", "{}"), ("allowances", "{ a = 1 }"), ("field", '"?"')}  # fmt: skip
 

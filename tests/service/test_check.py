@@ -22,6 +22,7 @@ from tokengap.service.cli import main
 
 pytestmark = pytest.mark.system
 
+TOKENGAP = str(Path(sys.executable).with_name("tokengap"))
 GOLDEN = Path(__file__).parents[1] / "golden" / "check"
 CONFIGURATION = """\
 model = "openai/gpt-4o"
@@ -244,6 +245,20 @@ def test_the_base_is_where_the_branches_parted(there: Path, git: Git, capsys: Ca
     assert {file["path"]: file["base_tokens"] for file in body["budgets"][0]["files"]}["prompts/over before.md"] == 1200
 
 
+def test_a_draft_renamed_into_a_budget(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
+    git(tmp_path, "clone", "-q", str(there), "clone")
+    clone = tmp_path / "clone"
+    go(clone)
+    git(clone, "mv", "prompts/draft/d.md", "prompts/d.md")
+    (prompts, *_) = answer(capsys, "--baseline", "HEAD")["budgets"]
+    (file,) = (file for file in prompts["files"] if file["path"] == "prompts/d.md")
+    assert (file["change"], file["base_path"], file["base_tokens"]) == ("new", "prompts/draft/d.md", None)
+    told = {each["code"]: each["introduced"] for each in prompts["violations"] if each["path"] == "prompts/d.md"}
+    assert told == {"TOK001": True, "TOK002": True, "TOK003": True, "TOK004": True}
+    check("--baseline", "HEAD")
+    assert "new, from prompts/draft/d.md, +9,999" in capsys.readouterr().out
+
+
 def test_the_work_tree_against_head(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
     """As a hook does before a commit; files that git does not know yet are checked too."""
     git(tmp_path, "clone", "-q", str(there), "clone")
@@ -274,8 +289,48 @@ def test_a_shallow_clone_has_no_base_and_a_hint(there: Path, git: Git, capsys: C
 
 
 @pytest.mark.parametrize(
+    "named", ["HEAD~2", "HEAD^", "change~1", "HEAD~1^", "main", "refs/heads/main", "HASH", "SHORT"]
+)
+def test_what_a_shallow_clone_advises_works(
+    there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go, named: str
+) -> None:
+    origin = tmp_path / "origin"
+    git(tmp_path, "clone", "-q", "--branch=main", str(there), "origin")
+    git(origin, "checkout", "-qb", "change")
+    for number in range(3):
+        write(origin, {"prompts/same.md": words(number)})
+        git(origin, "commit", "-qam", "more")
+    asked = git(origin, "rev-parse", "main").strip()
+    named = {"HASH": asked, "SHORT": asked[:10]}.get(named, named)
+    git(tmp_path, "clone", "-q", "--depth=1", "--branch=change", f"file://{origin}", "clone")
+    clone = tmp_path / "clone"
+    go(clone)
+    body = answer(capsys, "--baseline", named)
+    assert body["baseline"] is None
+    hint = re.search(
+        r"this clone is shallow: .*?'(git fetch [^']*)'(?: and --baseline (FETCH_HEAD))?", body["notices"][0]
+    )
+    assert hint
+    git(clone, *hint[1].split()[1:])
+    assert answer(capsys, "--baseline", hint[2] or named)["baseline"] is not None
+
+
+@pytest.mark.parametrize("name", ["base", "./base", "counts.txt", "main", "base.json"])
+def test_a_recording_by_any_name(small: Path, capsys: Capture, name: str) -> None:
+    """A name that is a commit's too is the commit, unless it can only be meant as a path."""
+    assert check("--write-baseline", name, "--quiet") == 0
+    write(small, {"p/a.md": words(8)})
+    body = answer(capsys, "--baseline", name)
+    assert body["budgets"][0]["files"][0]["change"] == "shrunk"
+    assert body["baseline"].startswith("main (" if name == "main" else name)
+    assert answer(capsys, "--baseline", f"./{name}")["baseline"] == f"./{name}"
+
+
+@pytest.mark.parametrize(
     ("named", "says"),
     [
+        ("./gone", "no base: there is no file './gone'"),
+        ("p", "no base: 'p' is no commit of this clone"),
         ("mian", "no base: 'mian' is no commit of this clone; did you mean 'main'?; only absolute limits are checked"),
         ("", "no base: the base is empty, as in the first push of a branch"),
         ("0" * 40, "no base: the base is empty, as in the first push of a branch"),
@@ -301,6 +356,63 @@ def test_a_repository_without_commits_and_none_at_all(git: Git, capsys: Capture,
     body = answer(capsys, "--baseline", "HEAD")
     assert "'HEAD' is no commit of this clone" in body["notices"][0]
     assert (body["budgets"][0]["tokens"], body["passed"]) == (9, True)
+
+
+def test_git_that_refuses_is_no_missing_base(
+    small: Path, git: Git, capsys: Capture, monkeypatch: pytest.MonkeyPatch, confined: list[str]
+) -> None:
+    """Its reason and its remedy are told, and nothing is checked as if there were no base."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    for arguments in ([], ["--baseline", "HEAD"]):
+        said = refusal(capsys, *arguments)
+        assert said.startswith(f"git rev-parse: fatal: detected dubious ownership in repository at '{small}'")
+        assert said.endswith(f"; where that is trusted: git config --global --add safe.directory {small}\n")
+    monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
+    objects = small / ".git" / "objects"
+    needed = git(small, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    for closed in (objects, *(objects / name[:2] for name in needed)):
+        closed.chmod(0)
+        done = subprocess.run([*confined, TOKENGAP, "check", "--baseline", "HEAD"], capture_output=True, check=False)
+        closed.chmod(0o755)
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+        assert b"git" in done.stderr
+
+
+def test_a_repository_that_is_broken_or_bare(small: Path, git: Git, capsys: Capture, go: Go) -> None:
+    head = (small / ".git" / "HEAD").read_text()
+    (small / ".git" / "HEAD").write_text("")
+    assert refusal(capsys).startswith(f"{small}/.git is there, but git cannot read it: git rev-parse: fatal: not a git")
+    (small / ".git" / "HEAD").write_text(head)
+    git(small, "clone", "-q", "--bare", ".", "bare.git")
+    shutil.copy(small / "tokengap.toml", small / "bare.git")
+    go(small / "bare.git")
+    assert "bare.git: a bare repository has no files to check; run this in a work tree of it" in refusal(capsys)
+
+
+def test_a_folder_or_file_that_cannot_be_opened(small: Path, git: Git, capsys: Capture, confined: list[str]) -> None:
+    """Of what it has nothing is known: a budget that may be about it cannot be checked."""
+    configure(small, "'p/*.md'", "'p/**/*.md', '!p/private/**'")
+    write(small, {"p/sub/b.md": words(1), "p/private/c.md": words(1), "q/d.md": words(1)})
+
+    def said() -> tuple[int, str]:
+        done = subprocess.run([*confined, TOKENGAP, "check", "-q"], capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr.removeprefix("tokengap: error: ")
+
+    for _ in range(2):
+        for folder in ("p/private", "q", "p/sub"):
+            (small / folder).chmod(0)
+            code, problem = said()
+            (small / folder).chmod(0o755)
+            assert code == (2 if folder == "p/sub" else 0)
+            assert problem == ("" if code == 0 else "tokengap.toml:5: budget[0].paths: p/sub: Permission denied\n")
+        git(small, "add", "-A")  # and once more with files that git knows
+    shutil.rmtree(small / ".git")
+    for folder, code in (("p/private", 0), ("q", 0), ("p/sub", 2)):
+        (small / folder).chmod(0)
+        assert said()[0] == code
+        (small / folder).chmod(0o755)
+    (small / "p" / "a.md").chmod(0)
+    assert said() == (2, "tokengap.toml:5: budget[0].paths: p/a.md: Permission denied\n")
 
 
 def test_a_configuration_above_and_below(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
@@ -332,6 +444,11 @@ def test_paths_that_are_not_there(small: Path, capsys: Capture) -> None:
     assert len(answer(capsys, "p/a.md", "--baseline", "HEAD")["budgets"]) == 1
     assert len(answer(capsys, "p")["budgets"]) == len(answer(capsys, str(small))["budgets"]) == 1
     assert answer(capsys, str(small / ".git"))["budgets"] == []
+    assert len(answer(capsys, "..")["budgets"]) == len(answer(capsys, "/")["budgets"]) == 1
+    (small.parent / "beside").mkdir(exist_ok=True)
+    assert answer(capsys, str(small.parent / "beside"))["budgets"] == []
+    (small.parent / "beside" / "link").symlink_to(small)
+    assert len(answer(capsys, str(small.parent / "beside" / "link" / "p" / "b.md"))["budgets"]) == 1
 
 
 def test_a_sparse_checkout_is_checked_whole(there: Path, git: Git, capsys: Capture, tmp_path: Path, go: Go) -> None:
@@ -406,6 +523,11 @@ def test_exit_2_configuration_or_usage(small: Path, capsys: Capture) -> None:
     assert "choose from" in refusal(capsys, "--format", "xml")
     assert "FORMAT=FILE is needed" in refusal(capsys, "--output", "xml=a")
     assert "FORMAT=FILE is needed" in refusal(capsys, "--output", "junit")
+    assert "--output sarif=x: the file is written twice" in refusal(
+        capsys, "--output", "json=x", "--output", "sarif=./x"
+    )
+    assert "the file is written twice" in refusal(capsys, "--write-baseline", "x", "--output", "json=x")
+    assert not (small / "x").exists()
     assert "unrecognized arguments: --fromat" in refusal(capsys, "--fromat", "json")
     assert "bad date 'soon'" in refusal(capsys, "--today", "soon")
     assert "bad time 'soon'" in refusal(capsys, "--as-of", "soon")
@@ -415,10 +537,22 @@ def test_exit_2_configuration_or_usage(small: Path, capsys: Capture) -> None:
     assert said.startswith("tokengap.toml:6: budget[0].max_tokns: unknown key 'max_tokns'; did you mean 'max_tokens'?")
 
 
+def test_the_configuration_that_the_help_shows(small: Path, capsys: Capture) -> None:
+    """It is what errors send to: it must be one that is read."""
+    assert check("--help") == 0
+    shown = re.search(r"^  model = .*?(?=\n\n)", capsys.readouterr().out, re.MULTILINE | re.DOTALL)
+    assert shown
+    write(small, {"tokengap.toml": shown[0].replace("prompts/", "p/"), "p/a.md": words(9)})
+    assert answer(capsys)["budgets"][0]["limit"] == 8000
+
+
 def test_exit_2_no_configuration(small: Path, capsys: Capture) -> None:
     (small / "tokengap.toml").write_text("model = 'gpt-4o'")
-    assert "tokengap.toml: no [[budget]], so that nothing would be checked" in refusal(capsys)
+    assert refusal(capsys).startswith("tokengap.toml:1: no [[budget]], so that nothing would be checked")
     (small / "tokengap.toml").unlink()
+    write(small, {"pyproject.toml": "[project]\nname = 'x'\n[tool.tokengap]\nmodel = 'gpt-4o'\n"})
+    assert refusal(capsys).startswith("pyproject.toml:3: tool.tokengap: no [[tool.tokengap.budget]], so that nothing")
+    (small / "pyproject.toml").unlink()
     assert "no configuration: no tokengap.toml and no [tool.tokengap]" in refusal(capsys)
 
 
@@ -429,9 +563,13 @@ def test_exit_2_no_configuration(small: Path, capsys: Capture) -> None:
         (
             "pyproject.toml",
             "[project]\n\n[tool.tokngap]\n",
-            "is [tool.tokngap] on line 3 of pyproject.toml meant to be",
+            "pyproject.toml:3: tool.tokngap: nobody reads 'tokngap'; did you mean 'tokengap'?",
         ),
-        ("pyproject.toml", "[tokengap]\n", "is [tokengap] on line 1 of pyproject.toml meant to be [tool.tokengap]?"),
+        (
+            "pyproject.toml",
+            "[tokengap]\n",
+            "pyproject.toml:1: tokengap: misplaced: in pyproject.toml it is [tool.tokengap]",
+        ),
         ("pyproject.toml", "[tool.ruff]\n", "'tokengap check --init' writes one"),
     ],
 )
@@ -441,6 +579,15 @@ def test_exit_2_a_configuration_under_another_name(
     (small / "tokengap.toml").unlink()
     write(small, {name: text})
     assert says in refusal(capsys)
+
+
+def test_a_misplaced_table_on_the_way_up_to_the_configuration(small: Path, capsys: Capture, go: Go) -> None:
+    """The one above would hold, without a word of the one that was meant."""
+    write(small, {"sub/pyproject.toml": "[project]\nname = 'x'\n\n[[tool.tokengp.budget]]\nname = 'y'\n"})
+    go(small / "sub")
+    assert refusal(capsys).startswith("pyproject.toml:4: tool.tokengp: nobody reads 'tokengp'")
+    write(small, {"sub/pyproject.toml": "[project]\nname = 'x'\n"})
+    assert answer(capsys)["budgets"][0]["name"] == "x"
 
 
 def test_a_second_configuration_is_said(small: Path, capsys: Capture) -> None:
@@ -455,6 +602,35 @@ def test_exit_2_a_price_file_that_is_wrong(small: Path, capsys: Capture) -> None
     assert refusal(capsys).startswith("tokengap.toml:8: prices[0].modle: unknown key 'modle'; did you mean 'model'?")
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "[[prices]]\nmodel = 'x'\nprovider = 'opnai'\nin = '1 USD/1M'",
+            "9: prices[0].provider: unknown provider 'opnai'",
+        ),
+        ("[[prices]]\nmodel = 'gpt-4o'\nbase = 'nope'\nmultiplier = '2'", "9: prices[0].base: "),
+        ("type = 'chat'\nfield = 'nope'", "8: budget[0].field: p/a.md: there is no nope"),
+        ("type = 'text'\nfield = 'x.y'", "8: budget[0].field: p/a.md: there is no x.y"),
+        ("type = 'text'\nfield = 'x'", "8: budget[0].field: p/a.md: x: a text is needed"),
+    ],
+)
+def test_every_error_has_the_line_of_its_key(small: Path, capsys: Capture, text: str, says: str) -> None:
+    configure(small, "max_tokens = 10\n", f"max_tokens = 10\n{text}\n")
+    write(small, {"p/a.md": '{"x": 1}'})
+    assert refusal(capsys).startswith(f"tokengap.toml:{says}")
+
+
+def test_an_organisations_file_that_is_not_there(small: Path, capsys: Capture) -> None:
+    configure(small, "prices_at", "organisation_prices = 'nosuch.toml'\nprices_at")
+    assert refusal(capsys).startswith("tokengap.toml:2: organisation_prices: cannot read nosuch.toml: No such file")
+    write(small, {"mine.toml": "[[prices]]\nmodel = 'x'\nin = '1 USD/1M'\n"})
+    assert check("--organisation-prices", "mine.toml") == 0
+    capsys.readouterr()
+    write(small, {"tokengap.toml": None, "pyproject.toml": "x = [\n"})
+    assert refusal(capsys).startswith("pyproject.toml:1: not TOML")
+
+
 def test_exit_3_a_price_or_a_bound_is_missing(small: Path, capsys: Capture) -> None:
     (small / "none.json").write_text("[]")
     configure(small, "max_tokens = 10", "max_cost = '1 USD'")
@@ -465,6 +641,16 @@ def test_exit_3_a_price_or_a_bound_is_missing(small: Path, capsys: Capture) -> N
     assert check() == 3
     configure(small, "'claude-sonnet-4-5'", "'claude-sonnet-4-5'\ncount = 'any'")
     assert check() == 0
+
+
+def test_a_cost_of_an_upper_bound_says_so(small: Path, capsys: Capture) -> None:
+    configure(small, "max_tokens = 10", "max_tokens = 100\ntype = 'chat'\nmodel = 'gpt-5'")
+    write(small, {"p/a.md": json.dumps([{"role": "user", "content": words(9)}])})
+    body = answer(capsys)
+    (budget,) = body["budgets"]
+    assert budget["tokens"] < budget["upper"]
+    check()
+    assert re.search(rf"at most {budget['upper']}\).* at most {budget['cost']['amount']} USD ", capsys.readouterr().out)
 
 
 def test_exit_4_a_fault_of_its_own(small: Path, run: Callable[..., Any], tmp_path: Path) -> None:
@@ -512,6 +698,42 @@ def test_quiet_says_nothing_where_nothing_changed(
     assert capsys.readouterr().out == ""
     assert check("--quiet", "--baseline", "gone") == 1
     assert "no base" in capsys.readouterr().out
+
+
+def test_quiet_says_what_was_not_checked(small: Path, git: Git, capsys: Capture) -> None:
+    configure(small, "max_tokens = 10", "max_tokens = 10\nmax_growth = '5%'")
+    write(small, {"p/b.md": b"\xff"})
+    git(small, "add", "-A")
+    git(small, "commit", "-qm", "no UTF-8")
+    write(small, {"p/b.md": "a"})
+    assert check("--quiet", "--baseline", "HEAD") == 0
+    assert "note: p/b.md cannot be counted on the base" in capsys.readouterr().out
+    git(small, "commit", "-qam", "UTF-8")
+    assert check("--quiet", "--baseline", "HEAD") == 0
+    assert capsys.readouterr().out == ""
+    configure(small, "'p/*.md'", "'p/*.md', 'agnets/**'")
+    for arguments in (["--baseline", "HEAD"], [], [".git/HEAD"]):
+        assert check("--quiet", *arguments) == 0
+        assert "note: tokengap.toml:5: no file matches 'agnets/**'" in capsys.readouterr().out
+
+
+def test_a_file_that_is_hidden_is_not_only_removed(small: Path, git: Git, capsys: Capture) -> None:
+    write(small, {"p/b.md": words(1), "p/c.md": words(1), "p/d.md": words(1), "real": words(99)})
+    git(small, "add", "-A")
+    git(small, "commit", "-qm", "more")
+    write(small, {"p/b.md": None, "p/d.md": None, ".gitignore": "p/c.md\n"})
+    (small / "p" / "b.md").symlink_to("../real")
+    git(small, "rm", "-q", "--cached", "p/c.md")
+    for _ in range(2):
+        body = answer(capsys, "--baseline", "main")
+        assert {file["path"] for file in body["budgets"][0]["files"] if file["change"] == "removed"} == {
+            "p/b.md", "p/c.md", "p/d.md"
+        }  # fmt: skip
+        assert body["notices"] == [
+            "p/b.md is a symbolic link now: it is not checked",
+            "p/c.md is ignored by git now: it is not checked",
+        ]
+        git(small, "add", "-A")  # and once more where git knows the link
 
 
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -598,7 +820,8 @@ def test_without_git(small: Path, run: Callable[..., Any], capsys: Capture) -> N
 def test_a_check_of_nothing_imports_nothing_heavy(small: Path) -> None:
     code = (
         "import sys; from tokengap.service.cli import main; code = main(['check', '.git/HEAD', '--baseline', 'HEAD']); "
-        "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'concurrent', 'asyncio'}; "
+        "heavy = {'tiktoken', 'genai_prices', 'rich', 'jinja2', 'yaml', 'tree_sitter', 'pydantic', 'concurrent', "
+        "'asyncio'}; "
         "sys.exit(code or ' '.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=small, capture_output=True, check=False)

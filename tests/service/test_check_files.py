@@ -163,9 +163,11 @@ def test_the_folders_that_patterns_look_into(patterns: list[str], near: list[str
 
 
 @pytest.mark.parametrize(
-    ("pattern", "folder", "may"),
+    ("patterns", "folder", "may"),
     [("prompts/**", "prompts/shared", True), ("prompts/shared/x.md", "prompts/shared", True), ("**/*.md", "x", True),
+     ("prompts/** !prompts/shared", "prompts/shared", False), ("prompts/** !prompts/*.md", "prompts/shared", True),
+     ("a/** !a/b/** a/b/c/*", "a/b/c", True), ("a/** !**/*", "a/b", False), ("a/** !a/b/*", "a/b", True),
      ("prompts/**", "other", False), ("prompts/**", "prompts2", False), ("prompts2/x", "prompts", False)],
 )  # fmt: skip
-def test_whether_patterns_reach_into_a_folder(pattern: str, folder: str, may: bool) -> None:
-    assert reaches([pattern], folder) is may
+def test_whether_patterns_reach_into_a_folder(patterns: str, folder: str, may: bool) -> None:
+    assert reaches(patterns.split(), folder) is may

@@ -98,7 +98,7 @@ def test_over(token_budget):
     ("call", "error"),
     [
         ("'a'", "TokengapError: no limit: give max_tokens or max_cost"),
-        ("'a', max_tokens=-1", "TokengapError: max_tokens: '-1' is not a whole number"),
+        ("'a', max_tokens=-1", "TokengapError: max_tokens: -1 is not a whole number"),
         ("'a', max_cost=0.02", "TokengapError: max_cost: 0.02 is not an amount with its currency"),
         (
             "'a', max_tokens=1, count='exactly'",
@@ -106,6 +106,7 @@ def test_over(token_budget):
         ),
         ("'a', max_tokens=1, model='gpt-4oo'", "UnknownNameError: unknown model 'gpt-4oo'"),
         ("'a', max_cost='1 EUR', model='gpt-4o'", "the price is in USD: give both in the same currency"),
+        ("'a', max_tokens=1, calls=5", "TokengapError: calls means nothing without max_cost"),
         ("'a', max_token=1", "TypeError: "),
         ("b'a', max_tokens=1, counter='bytes'", "TokengapError: request: "),
         ("{'messages': [{}]}, max_tokens=1", "TokengapError: request: messages[0]"),
