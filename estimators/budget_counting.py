@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..tokenizers.counter import Kind, prepare, weakest
-from ..tokenizers.errors import TokengapError
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
@@ -18,7 +18,7 @@ from .price import Money, Price
 
 if TYPE_CHECKING:
     from ..tokenizers.counter import Counter
-
+    from .request_count import RequestCount
 
 _HANDFUL = 16  # files that a thread takes at a time: to hand over each one costs as much as to count a short one
 
@@ -28,7 +28,7 @@ class FileCount(NamedTuple):
 
     ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
     with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
-    ``digest`` is the sha256 of the file.
+    ``digest`` is the sha256 of the file; ``models`` and ``tokenizers`` are what it was counted as, each once.
     """
 
     tokens: int
@@ -39,6 +39,8 @@ class FileCount(NamedTuple):
     warnings: tuple[str, ...]
     digest: str
     error: str | None = None
+    models: tuple[str, ...] = ()
+    tokenizers: tuple[str, ...] = ()
 
     @property
     def most(self) -> int:
@@ -49,14 +51,21 @@ class FileCount(NamedTuple):
 class Plan(NamedTuple):
     """How a budget's files are counted and priced.
 
-    ``price`` is ``None`` where none is known; ``price_of`` is that of a variant which a request names.
+    ``model`` is that of the budget or of the configuration, ``price`` its price, ``None`` where none is known;
+    ``price_of`` is that of a model and a variant which a request names.
     """
 
     budget: Budget
     model: str | None
     spec: str
     price: Price | None
-    price_of: Callable[[str], Price | None]
+    price_of: Callable[[str, str | None], Price | None]
+
+    def model_of(self, request: object) -> str | None:
+        """The model that a request is counted and priced as: the budget's own, the one it names, or the project's."""
+        from .request_settings import named_model
+
+        return self.budget.model or named_model(request) or self.model
 
 
 class Job(NamedTuple):
@@ -82,6 +91,8 @@ class _Piece(NamedTuple):
     price: Price | None
     not_counted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    model: str | None = None
+    tokenizer: str | None = None
 
     @property
     def cost(self) -> Money | None:
@@ -135,7 +146,11 @@ def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
 def _key(job: Job) -> object:
     """What decides a count: how it is made, the content, and for a template also what it may include."""
     plan, budget = job.plan, job.plan.budget
-    way = (plan.model, plan.spec, id(plan.price), budget.type, budget.field, PurePosixPath(job.path).suffix)
+    currency = budget.max_cost and budget.max_cost.currency
+    way = (
+        *(plan.model, plan.spec, id(plan.price), currency),
+        *(budget.model, budget.counter, budget.type, budget.field, PurePosixPath(job.path).suffix),
+    )
     if budget.type in TEMPLATES:
         return *way, id(plan), job.path, id(job.tree), job.data
     return *way, job.data
@@ -157,6 +172,8 @@ def _count(job: Job) -> FileCount:
         tuple(dict.fromkeys(path for piece in pieces for path in piece.not_counted)),
         tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
         digest,
+        models=tuple(dict.fromkeys(piece.model for piece in pieces if piece.model)),
+        tokenizers=tuple(dict.fromkeys(piece.tokenizer for piece in pieces if piece.tokenizer)),
     )
 
 
@@ -168,7 +185,7 @@ def unreadable(problem: str, digest: str = "") -> FileCount:
 def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
     counter = get_counter(plan.spec)
     for text in contents.texts:
-        yield _text_piece(text, counter, plan.price)
+        yield _text_piece(text, counter, plan)
     for number, request in enumerate((*contents.requests, *contents.tools), start=1):
         try:
             yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
@@ -177,7 +194,7 @@ def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
             raise TokengapError(f"{where}: {error}") from None
 
 
-def _text_piece(text: Sent, counter: Counter, price: Price | None) -> _Piece:
+def _text_piece(text: Sent, counter: Counter, plan: Plan) -> _Piece:
     counts = [counter.count(part) for part in text.parts] or [counter.count("")]
     kind = weakest(count.kind for count in counts)
     tokens = sum(count.tokens for count in counts) + text.allowance
@@ -186,44 +203,82 @@ def _text_piece(text: Sent, counter: Counter, price: Price | None) -> _Piece:
     upper = sum(known) + text.allowance if len(known) == len(bounds) else None
     warnings = tuple(code for count in counts for code in count.warnings)
     # An allowance is a bound that somebody stated, not a count.
-    return _Piece(tokens, upper, "heuristic" if text.allowance else kind, price, (), warnings)
+    kind = "heuristic" if text.allowance else kind
+    return _Piece(tokens, upper, kind, plan.price, (), warnings, plan.model, counts[0].tokenizer)
 
 
 def _request_piece(request: object, plan: Plan) -> _Piece:
-    from .request_count import count_request
-
-    counted = count_request(request, plan.model, plan.budget.counter)
+    counted = _counted(request, request, plan)
     upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
     bounded = upper if not counted.not_counted else None
     price = _request_price(request, plan)
-    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings)
+    warnings = (*counted.warnings, *_other_model(request, plan))
+    model, tokenizer = plan.model_of(request), counted.tokenizer
+    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, warnings, model, tokenizer)
+
+
+def _counted(request: object, file: object, plan: Plan) -> RequestCount:
+    """The count of a request for the model of what it is in."""
+    from .request_count import count_request
+
+    try:
+        return count_request(request, plan.model_of(file), plan.budget.counter)
+    except UnknownNameError as error:
+        if plan.budget.model or plan.budget.counter:
+            raise
+        raise TokengapError(f"{error}; or set the budget's 'model', which holds whatever a request names") from None
 
 
 def _request_price(request: object, plan: Plan) -> Price | None:
-    """The price at the tier that the request names, or that of a batch."""
+    """The price of the request's model at the tier that the request names, or that of a batch."""
     from .request_settings import requested_variant
 
     try:
         variant = requested_variant(request)
     except TokengapError:  # a tier whose price nobody knows
         return None
-    return plan.price_of(variant) if variant else plan.price
+    model = plan.model_of(request)
+    price = plan.price_of(model, variant) if model and (variant or model != plan.model) else plan.price
+    limit = plan.budget.max_cost
+    if price and limit and price.currency != limit.currency:
+        raise TokengapError(f"the price of {model} is in {price.currency}, and max_cost is in {limit.currency}")
+    return price
+
+
+def _other_model(request: object, plan: Plan) -> Iterator[str]:
+    """The code ``other_model`` where the budget's own model holds against the one that a request names."""
+    from ..tokenizers.models import known_model
+    from .request_settings import named_model
+
+    own, named = plan.budget.model, named_model(request)
+    if own and named and own != named and (known_model(own) or own) != (known_model(named) or named):
+        yield "other_model"
 
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:
     """Tools as they stand in a prompt, without the messages beside them."""
-    from .request_count import count_request
-
     request = {"messages": [{"role": "user", "content": ""}], "tools": tools_of(value)}
-    counted = count_request(request, plan.model, plan.budget.counter)
+    counted, price = _counted(request, value, plan), _request_price(value, plan)
+    warnings = (*counted.warnings, *_other_model(value, plan))
     part = counted.parts.get("tools")
     if part is None:
-        return _Piece(counted.tokens, None, "heuristic", plan.price, counted.not_counted, counted.warnings)
+        return _Piece(
+            counted.tokens,
+            None,
+            "heuristic",
+            price,
+            counted.not_counted,
+            warnings,
+            plan.model_of(value),
+            counted.tokenizer,
+        )
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
     if upper is not None and counted.not_counted:
         beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
         upper = None if beside is None else upper + beside
-    return _Piece(part.tokens, upper, part.kind, plan.price, counted.not_counted, counted.warnings)
+    return _Piece(
+        part.tokens, upper, part.kind, price, counted.not_counted, warnings, plan.model_of(value), counted.tokenizer
+    )
 
 
 def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
@@ -245,10 +300,10 @@ def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> in
 
 
 def sum_costs(costs: Iterable[Money | None]) -> Money | None:
-    """A sum that is not known where one of its parts is not; of nothing it is not known either."""
+    """A sum that is not known where one of its parts is not, nor where they are in two currencies, nor of nothing."""
     total: Money | None = None
     for cost in costs:
-        if cost is None:
+        if cost is None or (total and cost.currency != total.currency):
             return None
         total = cost if total is None else total + cost
     return total

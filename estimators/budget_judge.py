@@ -127,10 +127,12 @@ def _cost(case: Case) -> Iterator[Violation]:
     if budget.max_cost is None:
         return
     if cost is None:
-        name = case.plan.model or case.plan.spec
+        unpriced = (model for pair in case.pairs if pair.head and not pair.head.cost for model in pair.head.models)
+        names = list(dict.fromkeys(unpriced)) or [case.plan.model or case.plan.spec]
+        shown = ", ".join(map(repr, names[:_SHOWN]))
         yield Violation(
             "TOK010",
-            f"no price is known for the input of {name!r}, so that max_cost {display(budget.max_cost)} "
+            f"no price is known for the input of {shown}, so that max_cost {display(budget.max_cost)} "
             "cannot be checked",
             f"give it a price under [[prices]] in {case.origin.name}, or remove max_cost",
             *case.at("max_cost"),
