@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..tokenizers.counter import Kind, prepare, weakest
 from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.models import counter_for
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
@@ -60,6 +61,11 @@ class Plan(NamedTuple):
     spec: str
     price: Price | None
     price_of: Callable[[str, str | None], Price | None]
+
+    @property
+    def counter(self) -> Counter:
+        """What counts texts: as tokens of the model, which another tokenizer than its own can only estimate."""
+        return counter_for(self.model, self.spec if self.budget.counter else None)
 
     def model_of(self, request: object) -> str | None:
         """The model that a request is counted and priced as: the budget's own, the one it names, or the project's."""
@@ -183,7 +189,7 @@ def unreadable(problem: str, digest: str = "") -> FileCount:
 
 
 def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
-    counter = get_counter(plan.spec)
+    counter = plan.counter
     for text in contents.texts:
         yield _text_piece(text, counter, plan)
     for number, request in enumerate((*contents.requests, *contents.tools), start=1):
@@ -222,7 +228,7 @@ def _counted(request: object, file: object, plan: Plan) -> RequestCount:
     from .request_count import count_request
 
     try:
-        return count_request(request, plan.model_of(file), plan.budget.counter)
+        return count_request(request, plan.model_of(file), plan.spec if plan.budget.counter else None)
     except UnknownNameError as error:
         if plan.budget.model or plan.budget.counter:
             raise

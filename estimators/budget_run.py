@@ -58,7 +58,7 @@ def run_check(
         case = _case(loaded.origin, task, head, before, base, files, notices)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
-        notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
+        notices |= dict.fromkeys(_warnings(task.plan, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
         notices[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
     name = base.name if base else None
@@ -168,15 +168,18 @@ def _case(
     )
 
 
-def _warnings(name: str, head: Counts) -> Iterator[str]:
+def _warnings(plan: Plan, head: Counts) -> Iterator[str]:
     """What its counters and rules say of the files of a budget."""
     from .counting import WARNINGS
 
     says = WARNINGS | {"other_model": "the request names another model, and the budget's own holds"}
+    if counter := plan.budget.counter:
+        models = " or ".join(dict.fromkeys(model for count in head.values() for model in count.models))
+        says["assumed_tokenizer"] = f"{counter} is not known to be the tokenizer of {models}, so that no count is exact"
     for code in dict.fromkeys(code for count in head.values() for code in count.warnings):
         paths = [path for path, count in head.items() if code in count.warnings]
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        yield f"{name!r}: {says.get(code, code)} ({paths[0]}{more})"
+        yield f"{plan.budget.name!r}: {says.get(code, code)} ({paths[0]}{more})"
 
 
 def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:

@@ -374,6 +374,36 @@ def test_a_count_that_is_not_good_enough(limits: str, content: bytes, exit: int)
         assert (violation.code, violation.path) == ("TOK011", "p/a")
 
 
+@pytest.mark.parametrize(
+    ("model", "counter", "kind"),
+    [
+        ("claude-sonnet-4-5", "o200k_base", "heuristic"),
+        ("gpt-4o", "cl100k_base", "heuristic"),
+        ("gpt-4o", "model:gpt-4", "heuristic"),
+        ("gpt-4o", "o200k_base", "exact"),
+        ("openai/gpt-4o-2024-08-06", "model:gpt-4o", "exact"),
+        ("davinci", "gpt2", "exact"),
+        ("a model of our own", "o200k_base", "exact"),
+        (None, "cl100k_base", "exact"),
+    ],
+)
+@pytest.mark.parametrize(("type", "content"), [("text", "Hello, world"), ("chat", '{"prompt": "Hello, world"}')])
+def test_another_tokenizer_counts_no_model_exactly(
+    model: str | None, counter: str, kind: str, type: str, content: str
+) -> None:
+    text = HEAD.replace('"gpt-4o"', f'"{model}"') if model else HEAD.replace('model = "gpt-4o"\n', "")
+    text += f"max_tokens = 9\ncount = 'exact'\ncounter = '{counter}'\ntype = '{type}'"
+    read = read_configuration(text.encode(), "tokengap.toml")
+    report = check_budgets(read, {"p/a.json": content.encode()}, today=TODAY).report
+    (result,) = report.budgets
+    assert (result.kind, report.exit_code) == (kind, 0 if kind == "exact" else 3)
+    assert result.upper == (3 if kind == "exact" else None)
+    said = [notice for notice in report.notices if "is not known to be the tokenizer of" in notice]
+    assert said == ([] if kind == "exact" else [
+        f"'b': {counter} is not known to be the tokenizer of {model}, so that no count is exact (p/a.json)"
+    ])  # fmt: skip
+
+
 def test_an_unpriced_model_never_passes(tmp_path: Path) -> None:
     """gpt-4o has a tokenizer, and the table of this test no price."""
     empty = tmp_path / "prices.json"
@@ -465,8 +495,9 @@ def test_a_request_is_priced_at_the_tier_it_names(settings: dict[str, str], rate
 def test_what_a_counter_warns_of_is_said_once() -> None:
     files = {f"p/{number}": words(number) for number in range(1, 4)}
     report = check("model = 'claude-sonnet-4-5'\ncount = 'any'\nmax_tokens = 100", files).report
-    assert [notice for notice in report.notices if "another was assumed" in notice] == [
-        "'b': this model's own tokenizer is not published or not included; another was assumed (p/1 and 2 more)"
+    assert [notice for notice in report.notices if "tokenizer" in notice] == [
+        "'b': counted with another tokenizer than this model's own, which is not published, not included, or not the "
+        "one that was asked for (p/1 and 2 more)"
     ]
 
 

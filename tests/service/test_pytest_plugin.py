@@ -64,6 +64,14 @@ def test_it(token_budget):
             "request: 8 tokens (reconstructed, model:gpt-4o, o200k_base), 1 more than max_tokens=7",
         ),
         ("[{'role': 'user', 'content': 'hi'}], model='gpt-4o', max_tokens=7", "request: 8 tokens"),
+        (
+            "'hi', model='claude-sonnet-4-5', counter='o200k_base', count='exact', max_tokens=9",
+            "text: 1 tokens (heuristic, o200k_base) is not as good a count as this budget needs",
+        ),
+        (
+            "{'prompt': 'hi', 'model': 'gpt-4o'}, counter='cl100k_base', count='exact', max_tokens=9",
+            "request: 1 tokens (heuristic, cl100k_base) is not as good a count as this budget needs",
+        ),
         ("__import__('pathlib').Path('prompt.md'), max_tokens=1", "prompt.md: 2 tokens"),
     ],
 )
