@@ -16,6 +16,10 @@ _FIRST_MARK = 0x10F000
 """Private-use characters stand for the variables that have an allowance: no text means anything by them."""
 
 _MOST_MARKS = 0xFF0
+MOST_WIDTH = 10_000
+MOST_CHARACTERS = 50_000_000
+"""Of the width of a ``str.format`` field; of the text that such a template comes to."""
+
 MARKS = re.compile(f"([{chr(_FIRST_MARK)}-{chr(_FIRST_MARK + _MOST_MARKS)}])")
 
 
@@ -153,11 +157,21 @@ def writable(value: Any) -> Any:
 
 def _fill_format(template: str, values: Mapping[str, Any]) -> str:
     try:
-        return "".join(_format_parts(template, values))
+        return "".join(_bounded(_format_parts(template, values)))
     except TokengapError:
         raise
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise TokengapError(f"not a str.format template: {error}") from None
+
+
+def _bounded(parts: Iterable[str]) -> Iterator[str]:
+    """The parts of a text, as long as they fit into memory: a few characters of a format can ask for gigabytes."""
+    length = 0
+    for part in parts:
+        length += len(part)
+        if length > MOST_CHARACTERS:
+            raise TokengapError(f"the template comes to more than {MOST_CHARACTERS:,} characters")
+        yield part
 
 
 def _format_parts(template: str, values: Mapping[str, Any]) -> Iterator[str]:
@@ -177,6 +191,8 @@ def _format_parts(template: str, values: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, Mapping | list):
             raise TokengapError(f"{name!r} is a table or list; name a member, such as {{{name}[key]}}")
         else:
+            if any(len(number) > 6 or int(number) > MOST_WIDTH for number in re.findall("[0-9]+", spec or "")):
+                raise TokengapError(f"{name}: {spec!r:.60}: a width or precision of more than {MOST_WIDTH:,}")
             converted = Formatter().convert_field(value, conversion)
             yield format(converted, spec or "")
 
@@ -191,7 +207,7 @@ def _look_up(name: str, values: Mapping[str, Any]) -> Any:
     value = values[first]
     for member, index in re.findall(r"\.([^.\[\]]+)|\[([^\[\]]+)\]", name[len(first) :]):
         key = member or index
-        if isinstance(value, list) and key.isdigit() and int(key) < len(value):
+        if isinstance(value, list) and key.isascii() and key.isdigit() and int(key) < len(value):
             value = value[int(key)]
         elif isinstance(value, Mapping) and key in value:
             value = value[key]
