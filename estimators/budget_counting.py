@@ -263,13 +263,15 @@ def _other_model(request: object, plan: Plan) -> Iterator[str]:
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:
     """Tools as they stand in a prompt, without the messages beside them."""
-    request = {"messages": [{"role": "user", "content": ""}], "tools": tools_of(value)}
+    if not (tools := tools_of(value)):
+        return _Piece(0, 0, "exact", plan.price, model=plan.model, tokenizer=plan.counter.count("").tokenizer)
+    request = {"messages": [{"role": "user", "content": ""}], "tools": tools}
     counted, price = _counted(request, value, plan), _request_price(value, plan)
     warnings = (*counted.warnings, *_other_model(value, plan))
     part = counted.parts.get("tools")
     if part is None:
         return _Piece(
-            counted.tokens,
+            0,
             None,
             "heuristic",
             price,

@@ -404,6 +404,11 @@ def test_another_tokenizer_counts_no_model_exactly(
     ])  # fmt: skip
 
 
+def test_no_tools_are_no_tokens() -> None:
+    result = only(check("type = 'tools'\nmax_tokens = 1\ncount = 'exact'\nmax_cost = '1 USD'", {"p/a.json": b"[]"}))
+    assert (result.tokens, result.kind, result.violations) == (0, "exact", ())
+
+
 def test_an_unpriced_model_never_passes(tmp_path: Path) -> None:
     """gpt-4o has a tokenizer, and the table of this test no price."""
     empty = tmp_path / "prices.json"
