@@ -106,7 +106,7 @@ def test_over(token_budget):
     ("call", "error"),
     [
         ("'a'", "TokengapError: no limit: give max_tokens or max_cost"),
-        ("'a', max_tokens=-1", "TokengapError: max_tokens: '-1' is not a whole number"),
+        ("'a', max_tokens=-1", "TokengapError: max_tokens: -1 is not a whole number"),
         ("'a', max_cost=0.02", "TokengapError: max_cost: 0.02 is not an amount with its currency"),
         (
             "'a', max_tokens=1, count='exactly'",
@@ -140,7 +140,7 @@ def test_a_wrong_call_is_one_error(pytester: pytest.Pytester, call: str, error: 
         ("(max_tokens=0)", "max_tokens: 0 would allow nothing"),
         ("(max_tokens=None)", "max_tokens is None: leave it out"),
         ("(max_cost='0.02')", "max_cost: '0.02' is not an amount with its currency"),
-        ("(max_tokens=1, calls=0)", "calls: 0 would allow nothing"),
+        ("(max_tokens=1, calls=0)", "calls: 0 calls would cost nothing"),
         ("(max_tokens=1, as_of='soon')", "as_of: bad time 'soon'"),
         ("(max_tokens=1, as_of=2026)", "as_of: a date is needed"),
         ("(max_tokens=1, model=4)", "model: 4 is no name"),
