@@ -7,7 +7,7 @@ from datetime import date, datetime
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import pytest
 
@@ -15,7 +15,7 @@ from ..estimators.budget_config import Needed, read_configuration
 from ..estimators.counting import ChatRequest, Text, as_money
 from ..estimators.price import Money, Price, display, parse_price
 from ..estimators.price_book import PriceBook, load_book, model_price
-from ..estimators.project_file import find_project, read_bytes
+from ..estimators.project_file import find_project, nearest, read_bytes
 from ..estimators.request_count import RequestCount, count_request
 from ..estimators.request_settings import named_model
 from ..tokenizers.counter import Count, Kind, weakest
@@ -80,6 +80,7 @@ class TokenBudget:
         price: str | None = None,
         as_of: str | date | None = None,
         count: Needed | None = None,
+        **other: Never,
     ) -> Counted:
         """Count a text, the text of a file (a ``Path``), a request or the list of its messages.
 
@@ -101,6 +102,8 @@ class TokenBudget:
             "count": count,
         }
         try:
+            for key in other:
+                raise TokengapError(f"{key}: {nearest(key, ('name', *Terms._fields))}")
             counted, broken = self._count(what, name, read_terms(**given))
         except TokengapError as error:
             raise error.with_traceback(None) from None  # the test's own line is what there is to see

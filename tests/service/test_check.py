@@ -514,6 +514,11 @@ def test_quiet_says_nothing_where_nothing_changed(
     assert "no base" in capsys.readouterr().out
 
 
+def test_a_summary_that_cannot_be_written(small: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "gone" / "x"))
+    assert "gone/x, which GITHUB_STEP_SUMMARY names: No such file or directory" in refusal(capsys)
+
+
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (small / "summary.md").write_text("# before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "summary.md"))
