@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..tokenizers.counter import Kind, prepare, weakest
-from ..tokenizers.errors import TokengapError
+from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.models import counter_for
 from ..tokenizers.registry import BUILT_IN, get_counter
 from .budget_config import TEMPLATES, Budget
 from .budget_texts import Contents, Sent, read_contents, tools_of
@@ -19,7 +20,7 @@ from .price import Money, Price
 
 if TYPE_CHECKING:
     from ..tokenizers.counter import Counter
-
+    from .request_count import RequestCount
 
 _HANDFUL = 16  # files that a thread takes at a time: to hand over each one costs as much as to count a short one
 
@@ -29,8 +30,9 @@ class FileCount(NamedTuple):
 
     ``upper`` is the most its tokens can be, ``None`` where nothing bounds them. ``cost`` is of one call
     with each of its texts or requests, by ``upper`` where there is one; ``None`` where it is not known.
-    ``digest`` is the sha256 of the file. ``error_key`` is the
-    budget's key that an error is told at. ``unpriced`` says of requests in it why there is no price for them.
+    ``digest`` is the sha256 of the file; ``models`` and ``tokenizers`` are what it was counted as, each once.
+    ``error_key`` is the budget's key that an error is told at. ``unpriced`` says of requests in it why there is no
+    price for them.
     """
 
     tokens: int
@@ -43,6 +45,8 @@ class FileCount(NamedTuple):
     error: str | None = None
     error_key: str = "paths"
     unpriced: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    tokenizers: tuple[str, ...] = ()
 
     @property
     def most(self) -> int:
@@ -53,14 +57,26 @@ class FileCount(NamedTuple):
 class Plan(NamedTuple):
     """How a budget's files are counted and priced.
 
-    ``price`` is ``None`` where none is known; ``price_of`` is that of a variant which a request names.
+    ``model`` is that of the budget or of the configuration, ``price`` its price, ``None`` where none is known;
+    ``price_of`` is that of a model and a variant which a request names.
     """
 
     budget: Budget
     model: str | None
     spec: str
     price: Price | None
-    price_of: Callable[[str], Price | None]
+    price_of: Callable[[str, str | None], Price | None]
+
+    @property
+    def counter(self) -> Counter:
+        """What counts texts: as tokens of the model, which another tokenizer than its own can only estimate."""
+        return counter_for(self.model, self.spec if self.budget.counter else None)
+
+    def model_of(self, request: object) -> str | None:
+        """The model that a request is counted and priced as: the budget's own, the one it names, or the project's."""
+        from .request_settings import named_model
+
+        return self.budget.model or named_model(request) or self.model
 
 
 class Job(NamedTuple):
@@ -87,6 +103,8 @@ class _Piece(NamedTuple):
     not_counted: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     unpriced: str = ""
+    model: str | None = None
+    tokenizer: str | None = None
 
     @property
     def cost(self) -> Money | None:
@@ -140,7 +158,11 @@ def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
 def _key(job: Job) -> object:
     """What decides a count: how it is made, the content, and for a template also what it may include."""
     plan, budget = job.plan, job.plan.budget
-    way = (plan.model, plan.spec, id(plan.price), budget.type, budget.field, PurePosixPath(job.path).suffix)
+    currency = budget.max_cost and budget.max_cost.currency
+    way = (
+        *(plan.model, plan.spec, id(plan.price), currency),
+        *(budget.model, budget.counter, budget.type, budget.field, PurePosixPath(job.path).suffix),
+    )
     if budget.type in TEMPLATES:
         return *way, id(plan), job.path, id(job.tree), job.data
     return *way, job.data
@@ -164,6 +186,8 @@ def _count(job: Job) -> FileCount:
         tuple(dict.fromkeys(code for piece in pieces for code in piece.warnings)),
         digest,
         unpriced=tuple(dict.fromkeys(piece.unpriced for piece in pieces if piece.unpriced)),
+        models=tuple(dict.fromkeys(piece.model for piece in pieces if piece.model)),
+        tokenizers=tuple(dict.fromkeys(piece.tokenizer for piece in pieces if piece.tokenizer)),
     )
 
 
@@ -173,9 +197,9 @@ def unreadable(problem: str, digest: str = "") -> FileCount:
 
 
 def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
-    counter = get_counter(plan.spec)
+    counter = plan.counter
     for text in contents.texts:
-        yield _text_piece(text, counter, plan.price)
+        yield _text_piece(text, counter, plan)
     for number, request in enumerate((*contents.requests, *contents.tools), start=1):
         try:
             yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
@@ -184,7 +208,7 @@ def _pieces(contents: Contents, plan: Plan, path: str) -> Iterator[_Piece]:
             raise TokengapError(f"{where}: {error}") from None
 
 
-def _text_piece(text: Sent, counter: Counter, price: Price | None) -> _Piece:
+def _text_piece(text: Sent, counter: Counter, plan: Plan) -> _Piece:
     counts = [counter.count(part) for part in text.parts] or [counter.count("")]
     kind = weakest(count.kind for count in counts)
     tokens = sum(count.tokens for count in counts) + text.allowance
@@ -193,45 +217,76 @@ def _text_piece(text: Sent, counter: Counter, price: Price | None) -> _Piece:
     upper = sum(known) + text.allowance if len(known) == len(bounds) else None
     warnings = tuple(code for count in counts for code in count.warnings)
     # An allowance is a bound that somebody stated, not a count.
-    return _Piece(tokens, upper, "heuristic" if text.allowance else kind, price, (), warnings)
+    kind = "heuristic" if text.allowance else kind
+    return _Piece(tokens, upper, kind, plan.price, (), warnings, "", plan.model, counts[0].tokenizer)
 
 
 def _request_piece(request: object, plan: Plan) -> _Piece:
-    from .request_count import count_request
-
-    counted = count_request(request, plan.model, plan.budget.counter)
+    counted = _counted(request, request, plan)
     upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
     bounded = upper if not counted.not_counted else None
     price, unpriced = _request_price(request, plan)
-    return _Piece(counted.tokens, bounded, counted.kind, price, counted.not_counted, counted.warnings, unpriced)
+    warnings = (*counted.warnings, *_other_model(request, plan))
+    model, tokenizer = plan.model_of(request), counted.tokenizer
+    return _Piece(
+        counted.tokens, bounded, counted.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer
+    )
+
+
+def _counted(request: object, file: object, plan: Plan) -> RequestCount:
+    """The count of a request for the model of what it is in."""
+    from .request_count import count_request
+
+    try:
+        return count_request(request, plan.model_of(file), plan.spec if plan.budget.counter else None)
+    except UnknownNameError as error:
+        if plan.budget.model or plan.budget.counter:
+            raise
+        raise TokengapError(f"{error}; or set the budget's 'model', which holds whatever a request names") from None
 
 
 def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
-    """The price at the tier that the request names, or that of a batch; or why there is none but the model's."""
+    """The price of the request's model at the tier that it names, or that of a batch; or why there is none."""
     from .request_settings import requested_variant
 
     try:
         variant = requested_variant(request)
     except TokengapError as error:  # a tier whose price nobody knows
         return None, str(error).partition(";")[0]
-    price = plan.price_of(variant) if variant else plan.price
+    model = plan.model_of(request)
+    price = plan.price_of(model, variant) if model and (variant or model != plan.model) else plan.price
+    limit = plan.budget.max_cost
+    if price and limit and price.currency != limit.currency:
+        raise TokengapError(f"the price of {model} is in {price.currency}, and max_cost is in {limit.currency}")
     return price, f"variant {variant!r}" if variant and price is None else ""
+
+
+def _other_model(request: object, plan: Plan) -> Iterator[str]:
+    """The code ``other_model`` where the budget's own model holds against the one that a request names."""
+    from ..tokenizers.models import known_model
+    from .request_settings import named_model
+
+    own, named = plan.budget.model, named_model(request)
+    if own and named and own != named and (known_model(own) or own) != (known_model(named) or named):
+        yield "other_model"
 
 
 def _tools_piece(value: object, plan: Plan) -> _Piece:
     """Tools as they stand in a prompt, without the messages beside them."""
-    from .request_count import count_request
-
-    request = {"messages": [{"role": "user", "content": ""}], "tools": tools_of(value)}
-    counted = count_request(request, plan.model, plan.budget.counter)
+    if not (tools := tools_of(value)):
+        return _Piece(0, 0, "exact", plan.price, model=plan.model, tokenizer=plan.counter.count("").tokenizer)
+    request = {"messages": [{"role": "user", "content": ""}], "tools": tools}
+    counted, (price, unpriced) = _counted(request, value, plan), _request_price(value, plan)
+    warnings = (*counted.warnings, *_other_model(value, plan))
     part = counted.parts.get("tools")
+    model, tokenizer = plan.model_of(value), counted.tokenizer
     if part is None:
-        return _Piece(counted.tokens, None, "heuristic", plan.price, counted.not_counted, counted.warnings)
+        return _Piece(0, None, "heuristic", price, counted.not_counted, warnings, unpriced, model, tokenizer)
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
     if upper is not None and counted.not_counted:
         beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
         upper = None if beside is None else upper + beside
-    return _Piece(part.tokens, upper, part.kind, plan.price, counted.not_counted, counted.warnings)
+    return _Piece(part.tokens, upper, part.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer)
 
 
 def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
@@ -253,10 +308,10 @@ def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> in
 
 
 def sum_costs(costs: Iterable[Money | None]) -> Money | None:
-    """A sum that is not known where one of its parts is not; of nothing it is not known either."""
+    """A sum that is not known where one of its parts is not, nor where they are in two currencies, nor of nothing."""
     total: Money | None = None
     for cost in costs:
-        if cost is None:
+        if cost is None or (total and cost.currency != total.currency):
             return None
         total = cost if total is None else total + cost
     return total

@@ -147,16 +147,19 @@ def _cost(case: Case) -> Iterator[Violation]:
 
 def _unpriced(case: Case, max_cost: Money) -> Violation:
     """No price of the model, or none of it at the tier that a request names."""
-    name, limit = case.plan.model or case.plan.spec, f"so that max_cost {display(max_cost)} cannot be checked"
+    unpriced = (model for pair in case.pairs if pair.head and not pair.head.cost for model in pair.head.models)
+    names = list(dict.fromkeys(unpriced)) or [case.plan.model or case.plan.spec]
+    name = ", ".join(map(repr, names[:_SHOWN]))
+    limit = f"so that max_cost {display(max_cost)} cannot be checked"
     where = f"under {case.origin.header('prices')} in {case.origin.name}"
     named = [(pair.path, why) for pair in case.pairs if pair.head for why in pair.head.unpriced]
     if case.plan.price and named:
         path, why = named[0]
         more = f" and {len(named) - 1} more" if len(named) > 1 else ""
-        message = f"no price is known for the input of {name!r} as {path}{more} asks for it ({why}), {limit}"
+        message = f"no price is known for the input of {name} as {path}{more} asks for it ({why}), {limit}"
         fix = f"give it that price {where}, with its variant, ask for it at a tier that has one, or remove max_cost"
     else:
-        message = f"no price is known for the input of {name!r}, {limit}"
+        message = f"no price is known for the input of {name}, {limit}"
         fix = f"give it a price {where}, or remove max_cost"
     return Violation("TOK010", message, fix, *case.at("max_cost"), "error")
 

@@ -25,31 +25,43 @@ class Pricing:
         self._book = book
         self._today = today or datetime.now(UTC).date()
         self._prices: dict[str, Price | None] = {}
+        self._named: dict[str, Price | None] = {}
 
-    def price_of(self, model: str, variant: str) -> Price | None:
-        """The price of a model at a variant, such as batch; ``None`` where that has none."""
+    def price_of(self, model: str, variant: str | None) -> Price | None:
+        """The price of the model of a request, at a variant such as batch; ``None`` where that has none."""
+        if model not in self._named:
+            self._named[model] = self._prices[model] if model in self._prices else self._look_up(model)
+        if variant is None:
+            return self._named[model]
         try:
             return self._book.price(model, self._at.time, variant=variant)
         except TokengapError:
             return None
 
     def price(self, model: str) -> Price | None:
-        """The price of a model; ``None`` where no table has it."""
+        """The price of a model of the configuration; ``None`` where no table has it."""
         if model not in self._prices:
-            try:
-                self._prices[model] = self._book.price(model, self._at.time)
-            except UnknownNameError:
-                self._prices[model] = None
+            self._prices[model] = self._look_up(model)
         return self._prices[model]
+
+    def _look_up(self, model: str) -> Price | None:
+        try:
+            return self._book.price(model, self._at.time)
+        except UnknownNameError:
+            return None
 
     def used(self) -> Prices:
         age = self._age()
-        return Prices(self._at, self._pinned, age, age > MOST_DAYS, dict(self._prices))
+        return Prices(self._at, self._pinned, age, age > MOST_DAYS, self._all())
+
+    def _all(self) -> dict[str, Price | None]:
+        """The configuration's, then the requests', whose order must not depend on what was counted first."""
+        return self._prices | {model: self._named[model] for model in sorted(self._named.keys() - self._prices.keys())}
 
     def notices(self) -> Iterator[str]:
         """What to know of these prices before they are believed."""
         yield from self._at.warnings
-        known = {model: price for model, price in self._prices.items() if price}
+        known = {model: price for model, price in self._all().items() if price}
         days = (self._today - self._at.time.date()).days
         if known and days > MOST_DAYS:
             yield f"the prices are {days} days old: prices_at is {self._at.time:%Y-%m-%d}"
@@ -68,7 +80,7 @@ class Pricing:
 
     @property
     def _is_public(self) -> bool:
-        return any(price and price.source.table == self._book.table.name for price in self._prices.values())
+        return any(price and price.source.table == self._book.table.name for price in self._all().values())
 
     def _age(self) -> int:
         """Days since the prices held, or since the table that has them was made at the latest."""

@@ -72,7 +72,10 @@ class FileResult(NamedTuple):
 
 
 class BudgetResult(NamedTuple):
-    """A budget and what its files come to: ``upper`` is what was compared, ``cost`` is of all calls."""
+    """A budget and what its files come to: ``upper`` is what was compared, ``cost`` is of all calls.
+
+    ``models`` are all that its files were counted as, ``model`` the only one of them, ``None`` of several.
+    """
 
     budget: Budget
     model: str | None
@@ -85,6 +88,7 @@ class BudgetResult(NamedTuple):
     files: tuple[FileResult, ...]
     violations: tuple[Violation, ...]
     line: int
+    models: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -198,6 +202,7 @@ def _budget(result: BudgetResult) -> Json:
         "calls": budget.calls,
         "kind": result.kind,
         "model": result.model,
+        "models": list(result.models),
         "tokenizer": result.tokenizer,
         "files": [_file(file) for file in result.files],
         "violations": [_violation(violation) for violation in result.violations],

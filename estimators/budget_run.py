@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,7 +60,7 @@ def run_check(
         case = _case(loaded.origin, task, head, before, base, files, unchecked)
         violations = judge(case, fail_inherited=options.fail_inherited, allow_missing=options.allow_missing)
         results.append(_result(case, violations))
-        notices |= dict.fromkeys(_warnings(task.plan.budget.name, head))
+        notices |= dict.fromkeys(_warnings(task.plan, head))
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
         unchecked[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
     name = base.name if base and compared else None
@@ -93,7 +92,7 @@ def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
             ("budget", place, "max_cost"),
             f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
         )
-    return Plan(budget, model, spec, price, partial(pricing.price_of, model or ""))
+    return Plan(budget, model, spec, price, pricing.price_of)
 
 
 def _counter_meant(model: str) -> str | None:
@@ -182,19 +181,25 @@ def _case(
     )
 
 
-def _warnings(name: str, head: Counts) -> Iterator[str]:
+def _warnings(plan: Plan, head: Counts) -> Iterator[str]:
     """What its counters and rules say of the files of a budget."""
     from .counting import WARNINGS
 
+    says = WARNINGS | {"other_model": "the request names another model, and the budget's own holds"}
+    if counter := plan.budget.counter:
+        models = " or ".join(dict.fromkeys(model for count in head.values() for model in count.models))
+        says["assumed_tokenizer"] = f"{counter} is not known to be the tokenizer of {models}, so that no count is exact"
     for code in dict.fromkeys(code for count in head.values() for code in count.warnings):
         paths = [path for path, count in head.items() if code in count.warnings]
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        yield f"{name!r}: {WARNINGS.get(code, code)} ({paths[0]}{more})"
+        yield f"{plan.budget.name!r}: {says.get(code, code)} ({paths[0]}{more})"
 
 
 def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
     budget = case.plan.budget
     counts = [pair.head for pair in case.pairs if pair.head]
+    models = tuple(dict.fromkeys(model for count in counts for model in count.models))
+    tokenizers = tuple(dict.fromkeys(tokenizer for count in counts for tokenizer in count.tokenizers))
     bounded = all(count.upper is not None for count in counts)
     compares = case.compares
     of_file: dict[str | None, list[Violation]] = {}
@@ -202,8 +207,8 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
         of_file.setdefault(violation.file, []).append(violation)
     return BudgetResult(
         budget,
-        case.plan.model,
-        get_counter(case.plan.spec).count("").tokenizer,
+        (models or (case.plan.model,))[0] if len(models) < 2 else None,
+        ", ".join(tokenizers) or get_counter(case.plan.spec).count("").tokenizer,
         weakest(count.kind for count in counts),
         case.head.tokens,
         case.head.most if bounded else None,
@@ -212,6 +217,7 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
         tuple(_file(pair, of_file.get(pair.path, ()), compares) for pair in case.pairs),
         violations,
         case.at("name")[1],
+        models,
     )
 
 

@@ -96,7 +96,14 @@ def _requests(value: object) -> list[object]:
 def _selected(budget: Budget, path: str, text: str) -> list[Any]:
     value = _parse(text, path)
     if budget.field:
-        return [member for _, member in select_fields(value, budget.field)]
+        try:
+            return [member for _, member in select_fields(value, budget.field)]
+        except TokengapError as error:
+            if not isinstance(value, list) or budget.field.startswith("["):
+                raise
+            raise TokengapError(
+                f"{error}; the file is a list: [*].{budget.field} is that of each of its members"
+            ) from None
     if PurePosixPath(path).suffix.lower() not in JSON_LINES:
         return [value]
     if not value:
@@ -128,7 +135,8 @@ def _json_lines(text: str) -> Iterator[object]:
             try:
                 yield parse_json(line)
             except TokengapError as error:
-                raise TokengapError(f"line {number}: {error}") from None
+                # Of its own places, the line is this one.
+                raise TokengapError(f"line {number}: {str(error).replace('line 1, column', 'column')}") from None
 
 
 def _parse_yaml(text: str) -> object:

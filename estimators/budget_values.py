@@ -19,9 +19,9 @@ from .price import Money
 MOST_PATTERNS = 100
 """Patterns of one budget."""
 
-_SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
+_SCALE = {"": 1, "k": 1_000, "K": 1_000, "M": 1_000_000}
 _TOO_MANY = 10**12 + 1
-_NUMBER = re.compile(r"(?P<number>[0-9]{1,30}(?:\.[0-9]{1,6})?) ?(?P<scale>[kKmM]?)", re.ASCII)
+_NUMBER = re.compile(r"(?P<number>[0-9]{1,30}(?:\.[0-9]{1,6})?) ?(?P<scale>[kKM]?)", re.ASCII)
 _COST = re.compile(r"(?P<amount>[0-9]{1,12}(?:\.[0-9]{1,12})?) ?(?P<currency>[A-Za-z]{3})", re.ASCII)
 _PERCENT = re.compile(r"(?P<percent>[0-9]{1,6}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 
@@ -67,15 +67,23 @@ def one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
 
 
 def read_number(value: object) -> int:
-    """A number of tokens: ``8000``, ``"8k"`` (thousands) or ``"1.5M"`` (millions).
+    """A number of tokens: ``8000``, ``"8k"`` (thousands), ``"1.5M"`` (millions) or ``"8 k tokens"``.
 
     >>> read_number("8k")
     8000
     """
-    text = str(min(value, _TOO_MANY)) if isinstance(value, int) and not isinstance(value, bool) else value
-    match = _NUMBER.fullmatch(text.strip().removesuffix("tokens").rstrip()) if isinstance(text, str) else None
-    number = Fraction(match["number"]) * _SCALE[match["scale"].lower()] if match else Fraction(1, 2)
+    return _whole(value, value.strip().removesuffix("tokens").rstrip() if isinstance(value, str) else value)
+
+
+def _whole(value: object, written: object) -> int:
+    """``written`` is what is read of ``value``, which errors show."""
+    if isinstance(written, int) and not isinstance(written, bool):
+        written = str(min(written, _TOO_MANY))
+    match = _NUMBER.fullmatch(written) if isinstance(written, str) else None
+    number = Fraction(match["number"]) * _SCALE[match["scale"]] if match else Fraction(1, 2)
     if number.denominator != 1:
+        if isinstance(written, str) and _NUMBER.fullmatch(written.removesuffix("m") + "M"):
+            raise BadValueError(f'{value!r:.60}: m is no unit here; millions are written with M, such as "1.5M"')
         raise BadValueError(f'{value!r:.60} is not a whole number such as 8000, "8k" (8,000) or "1.5M" (1,500,000)')
     if number >= _TOO_MANY:
         raise BadValueError(f"{value!r:.60} is more than any budget can mean")
@@ -86,6 +94,13 @@ def read_positive(value: object) -> int:
     """The same, at least 1."""
     if not (number := read_number(value)):
         raise BadValueError("0 would allow nothing; 1 is the least")
+    return number
+
+
+def read_calls(value: object) -> int:
+    """A number of calls, at least 1: ``1000``, ``"200k"`` or ``"1.5M"``."""
+    if not (number := _whole(value, value.strip() if isinstance(value, str) else value)):
+        raise BadValueError("0 calls would cost nothing; 1 is the least")
     return number
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.counter import Count
 from ..tokenizers.errors import TokengapError, UnknownNameError
-from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
+from ..tokenizers.models import counter_for
+from ..tokenizers.registry import DEFAULT_COUNTER
 from .counting import ChatRequest, Text
 from .limits import Fit, find_limits, fit, whole_number
 from .request_count import RequestCount, count_request
@@ -107,7 +108,7 @@ def _check(given: object, model: object, counter: object, output_tokens: object,
 
 def _counter_of(model: str, spec: str | None) -> Counter:
     try:
-        return get_counter(f"model:{model}" if spec is None else spec)
+        return counter_for(model, spec)
     except UnknownNameError:
         if spec is not None:
             raise

@@ -10,9 +10,8 @@ from math import ceil
 from typing import TypeAlias
 
 from ..tokenizers.counter import Counter, Kind, weakest
-from ..tokenizers.encodings import ALIASES
 from ..tokenizers.errors import TokengapError, UnknownNameError
-from ..tokenizers.models import Model, find_model
+from ..tokenizers.models import Model, find_model, is_own
 from ..tokenizers.registry import get_counter
 from ..tokenizers.text import measure
 from .declarations import declare
@@ -112,18 +111,19 @@ def count_request(request: object, model: str | None = None, counter: str | None
     for what, name in (("model", model), ("counter", counter)):
         if name is not None and not isinstance(name, str):
             raise TokengapError(f"the {what} must be a str, not {type(name).__name__}")
-    if counter and counter.startswith("model:"):
-        model, counter = model or counter.removeprefix("model:"), None
+    if counter and counter.startswith("model:") and model is None:
+        model, counter = counter.removeprefix("model:"), None
     read = read_request(request, model)
     known = _find_model(model or read.model, counter)
     if known is None and counter is None:
         raise TokengapError("model: missing; name one, such as gpt-4o, or a counter, such as o200k_base")
-    tally = _Tally(get_counter(counter or f"model:{known.name if known else ''}"))
+    used = get_counter(counter or f"model:{known.name if known else ''}")
+    tally = _Tally(used)
     if tally.naive:
         return _result(read, known, tally, _count_naively(read, tally))
     framed = known or find_model(_STAND_INS[counter or ""]) if known or counter in _STAND_INS else _UNKNOWN
     parts = _count_parts(read, known or _UNKNOWN, framed, tally)
-    if known and counter and ALIASES.get(counter, counter) != known.encoding:
+    if known and counter and not is_own(used, known):
         tally.note("heuristic", ("assumed_tokenizer", "uncalibrated"))
         parts = {name: _assumed(part) for name, part in parts.items()}
     return _result(read, known, tally, parts)

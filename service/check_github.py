@@ -19,7 +19,7 @@ def render(report: CheckReport) -> str:
     lines = [line for found in levels.values() for line in found[:MOST]]
     more = [f"{len(found) - MOST} more {level}s" for level, found in levels.items() if len(found) > MOST]
     if more:
-        lines.append(f"tokengap: and {', '.join(more)}, of which GitHub shows none; the summary of this step has all")
+        lines.append(f"tokengap: and {', '.join(more)}, of which GitHub shows none; --output json=FILE has them all")
     lines.append(f"tokengap: {printable(summary(report))}")
     return "".join(f"{line}\n" for line in lines)
 

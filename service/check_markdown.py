@@ -17,6 +17,7 @@ MOST_CHARACTERS = 60_000
 
 _VERDICTS = {"pass": "✅ pass", "warn": "⚠️ warn", "fail": "❌ fail"}
 _SIGNS = {"error": "❌", "warning": "⚠️"}
+_NOTHING = "&#8203;"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~@$&])")
 
 
@@ -66,5 +67,8 @@ def _prices(report: CheckReport) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that is not markup, on one line."""
-    return _SPECIAL.sub(r"\\\1", printable(text))
+    """Text that is not markup, on one line.
+
+    GitHub looks for mentions and references where no backslash is left: a space of no width stops it.
+    """
+    return _SPECIAL.sub(lambda found: f"\\{found[1]}{_NOTHING if found[1] in '@#' else ''}", printable(text))

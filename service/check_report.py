@@ -41,8 +41,12 @@ class Outputs:
         if self._quiet and is_quiet(report):
             return
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-            with open(summary, "ab") as file:
-                file.write(_bytes(render(report, "markdown")))
+            try:
+                with open(summary, "ab") as file:
+                    file.write(_bytes(render(report, "markdown")))
+            except OSError as error:
+                problem = error.strerror or error
+                raise TokengapError(f"cannot write {summary}, which GITHUB_STEP_SUMMARY names: {problem}") from error
         sys.stdout.write(render(report, self._printed, screen=sys.stdout))
 
 

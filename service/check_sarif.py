@@ -38,7 +38,7 @@ def render(report: CheckReport) -> str:
                 "executionSuccessful": True,
                 "exitCode": report.exit_code,
                 "toolExecutionNotifications": [
-                    {"level": "note", "message": {"text": _sentence(notice)}} for notice in report.notices
+                    {"level": "note", "message": {"text": f"{printable(notice)}."}} for notice in report.notices
                 ],
             }
         ],

@@ -7,18 +7,20 @@ from datetime import date, datetime
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import pytest
 
 from ..estimators.budget_config import Needed, read_configuration
-from ..estimators.counting import ChatRequest, Text, as_money, count
+from ..estimators.counting import ChatRequest, Text, as_money
 from ..estimators.price import Money, Price, display, parse_price
 from ..estimators.price_book import PriceBook, load_book, model_price
-from ..estimators.project_file import find_project, read_bytes
+from ..estimators.project_file import find_project, nearest, read_bytes
+from ..estimators.request_count import RequestCount, count_request
 from ..estimators.request_settings import named_model
-from ..tokenizers.counter import Kind, weakest
+from ..tokenizers.counter import Count, Kind, weakest
 from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.models import counter_for
 from ..tokenizers.registry import DEFAULT_COUNTER
 from .inputs import read_text
 from .pytest_summary import Line
@@ -78,6 +80,7 @@ class TokenBudget:
         price: str | None = None,
         as_of: str | date | None = None,
         count: Needed | None = None,
+        **other: Never,
     ) -> Counted:
         """Count a text, the text of a file (a ``Path``), a request or the list of its messages.
 
@@ -99,6 +102,8 @@ class TokenBudget:
             "count": count,
         }
         try:
+            for key in other:
+                raise TokengapError(f"{key}: {nearest(key, ('name', *Terms._fields))}")
             counted, broken = self._count(what, name, read_terms(**given))
         except TokengapError as error:
             raise error.with_traceback(None) from None  # the test's own line is what there is to see
@@ -193,25 +198,38 @@ def _count(what: object, name: str | None, terms: Terms, rootdir: Path) -> Count
     """Count it; what neither the test nor the request says is taken from the project's configuration."""
     text, project = _named(what, name), _project(rootdir)
     model = terms.model or (named_model(text.body) if isinstance(text, ChatRequest) else None) or project.model
-    spec = terms.counter or (f"model:{model}" if model else DEFAULT_COUNTER)
+    spec = terms.counter or (None if model else DEFAULT_COUNTER)
     price = parse_price(terms.price) if terms.price else _price(model, terms.as_of or project.prices_at, project.book)
-    (row,) = count([text], [spec], price=price).results
-    upper = row.count.tokens if row.count.kind == "exact" else row.count.interval and row.count.interval[1]
-    if row.request and row.request.not_counted:
+    found: Count | RequestCount
+    if isinstance(text, ChatRequest):
+        found = _request(text, model, spec)
+        not_counted = found.not_counted
+    else:
+        found, not_counted = counter_for(model, spec).count(text.text), ()
+    upper = found.tokens if found.kind == "exact" else found.interval and found.interval[1]
+    if not_counted:
         upper = None
-    most = row.count.tokens if upper is None else upper
-    cost = price.exact_cost(most if row.count.estimate is None else row.count.estimate) if price else None
+    most = found.tokens if upper is None else upper
+    cost = price.exact_cost(most if found.estimate is None else found.estimate) if price else None
+    named = spec or f"model:{model}"
     return Counted(
-        row.source,
-        row.count.tokens,
+        text.source,
+        found.tokens,
         most,
-        row.count.kind,
-        row.count.tokenizer if spec == row.count.tokenizer else f"{spec}, {row.count.tokenizer}",
+        found.kind,
+        found.tokenizer if named == found.tokenizer else f"{named}, {found.tokenizer}",
         None if cost is None else cost * (terms.calls or 1),
         price.currency if price else None,
-        {"exact": row.count.kind != "exact", "bounded": upper is None, "any": False}[terms.count or "bounded"],
-        tuple(explained(code, row.request.not_counted if row.request else ()) for code in row.count.warnings),
+        {"exact": found.kind != "exact", "bounded": upper is None, "any": False}[terms.count or "bounded"],
+        tuple(explained(code, not_counted) for code in found.warnings),
     )
+
+
+def _request(request: ChatRequest, model: str | None, spec: str | None) -> RequestCount:
+    try:
+        return count_request(request.body, model, spec)
+    except TokengapError as error:
+        raise TokengapError(f"{request.source}: {error}") from error
 
 
 class _Project(NamedTuple):

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, get_args
 
 from ..estimators.budget_config import Needed
-from ..estimators.budget_values import BadValueError, one_of, read_cost, read_positive, read_time
+from ..estimators.budget_values import BadValueError, one_of, read_calls, read_cost, read_positive, read_time
 from ..estimators.price import Money
 from ..estimators.project_file import nearest
 from ..tokenizers.errors import TokengapError
@@ -85,7 +85,7 @@ def _time(value: object) -> datetime:
 _READERS: Mapping[str, Callable[[object], Any]] = {
     "max_tokens": read_positive,
     "max_cost": read_cost,
-    "calls": read_positive,
+    "calls": read_calls,
     "as_of": _time,
     "count": one_of(get_args(Needed)),
 }

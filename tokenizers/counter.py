@@ -32,7 +32,8 @@ WARNINGS: dict[str, str] = {
     "uncalibrated": "no measured error stands behind this estimate, so it has no interval",
     "lone_surrogate": "a lone surrogate is not a character; it was counted as U+FFFD",
     "unknown_characters": "characters outside the tokenizer's alphabet; each was counted as one unknown token",
-    "assumed_tokenizer": "this model's own tokenizer is not published or not included; another was assumed",
+    "assumed_tokenizer": "counted with another tokenizer than this model's own, which is not published, not included, "
+    "or not the one that was asked for",
     "not_counted": "parts of the request are not in the count; not_counted names them",
     "image_size_unknown": "the size of an image cannot be seen in the request; the most it can cost was counted, "
     "or nothing where that has no bound, and not_counted names it",

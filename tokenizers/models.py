@@ -41,17 +41,19 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class ModelCounter:
-    """The counter of the encoding a model uses; heuristic where that encoding is only assumed."""
+    """A counter for a model; heuristic where it is not known to count with the model's own tokenizer."""
 
     name: str
     model: Model
     counter: Counter
+    own: bool = True
 
     def count(self, text: str) -> Count:
         count = self.counter.count(text)
-        if self.model.published:
+        if self.own:
             return count
-        return count._replace(kind="heuristic", warnings=("assumed_tokenizer", "uncalibrated", *count.warnings))
+        warnings = dict.fromkeys(("assumed_tokenizer", "uncalibrated", *count.warnings))
+        return count._replace(kind="heuristic", interval=None, warnings=tuple(warnings))
 
     def prepare(self, characters: int | None = None) -> None:
         prepare(self.counter, characters)
@@ -69,7 +71,37 @@ def from_spec(spec: str) -> ModelCounter:
     if not name:
         raise TokengapError("the counter 'model' needs a name, such as model:gpt-4o")
     model = find_model(name)
-    return ModelCounter(spec, model, get_counter(model.encoding))
+    return ModelCounter(spec, model, get_counter(model.encoding), model.published)
+
+
+def counter_for(model: str | None, spec: str | None) -> Counter:
+    """The counter ``spec`` for texts that are sent to a model, or without it the model's own.
+
+    Exact counts of another tokenizer are no exact counts of the model's tokens: they are heuristic.
+
+    >>> counter_for("gpt-4o", "cl100k_base").count("Hello, world").kind
+    'heuristic'
+
+    Raises UnknownNameError for an unknown counter, or an unknown model without a counter.
+    """
+    from .registry import get_counter
+
+    if spec is None:
+        return get_counter(f"model:{model or ''}")
+    counter = get_counter(spec)
+    known = known_model(model) if model else None
+    if known is None or is_own(counter, known):
+        return counter
+    return ModelCounter(spec, known, counter, own=False)
+
+
+def is_own(counter: Counter, model: Model) -> bool:
+    """Whether a counter is known to count with the tokenizer of a model: its maker has named it, and it is the same."""
+    from .registry import get_counter
+
+    nothing = counter.count("")
+    same = nothing.fingerprint == get_counter(model.encoding).count("").fingerprint
+    return model.published and same and nothing.kind == "exact"
 
 
 def find_model(name: str) -> Model:

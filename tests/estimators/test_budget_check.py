@@ -15,6 +15,7 @@ from tokengap.estimators.budget_check import Checked, check_budgets
 from tokengap.estimators.budget_config import Loaded, read_configuration, validate
 from tokengap.estimators.budget_recording import read_recording, record
 from tokengap.estimators.budget_report import CODES, BudgetResult, check_json
+from tokengap.estimators.price import Money
 from tokengap.estimators.price_book import load_book
 from tokengap.estimators.request_count import count_request
 from tokengap.estimators.toml_origin import Origin
@@ -201,6 +202,73 @@ def test_where_to_look() -> None:
     assert "take 18 tokens out (largest: p/b 20, p/a 8), or raise max_tokens (tokengap.toml:6)" in with_base[0].fix
 
 
+@pytest.mark.parametrize(
+    ("keys", "named", "counted_as", "price", "notice"),
+    [
+        ("", "gpt-4", "gpt-4", "0.03", False),
+        ("", None, "gpt-4o", "0.0025", False),
+        ("model = 'gpt-4o-mini'", "gpt-4", "gpt-4o-mini", "0.00015", True),
+        ("model = 'gpt-4o-mini'", "openai/gpt-4o-mini", "gpt-4o-mini", "0.00015", False),
+        ("model = 'gpt-4o-mini'", None, "gpt-4o-mini", "0.00015", False),
+        ("counter = 'o200k_base'", "gpt-4", "gpt-4", "0.03", False),
+    ],
+)
+@pytest.mark.parametrize("type", ["chat", "tools"])
+def test_the_model_that_a_request_names_holds_unless_the_budget_has_one(
+    keys: str, named: str | None, counted_as: str, price: str, notice: bool, type: str
+) -> None:
+    """As with ``tokengap count`` and ``cost``: --model, or else the request's own."""
+    tools = [{"type": "function", "function": {"name": "look_up", "description": "Look up an order by its number."}}]
+    body = {"messages": [{"role": "user", "content": "hi " * 1000}], **({"tools": tools} if type == "tools" else {})}
+    request = body | ({"model": named} if named else {})
+    checked = check(
+        f"max_tokens = 9\ncount = 'any'\ntype = '{type}'\n{keys}", {"p/a.json": json.dumps(request).encode()}
+    )
+    counter = "o200k_base" if "counter" in keys else None
+    counted = count_request(body, counted_as, counter)
+    (file,) = only(checked).files
+    assert file.head is not None
+    assert file.head.tokens == (counted.parts["tools"].tokens if type == "tools" else counted.tokens)
+    assert file.head.cost == Money(Decimal(price) / 1000 * file.head.most, "USD")
+    assert (only(checked).model, only(checked).models) == (counted_as, (counted_as,))
+    assert any("names another model" in each for each in checked.report.notices) is notice
+    assert set(checked.report.prices.models) >= {counted_as}
+
+
+def test_requests_that_name_several_models() -> None:
+    lines = [json.dumps({"model": name, "prompt": "hi"}) for name in ("gpt-4", "gpt-4o", "gpt-4")]
+    files = {"p/a.jsonl": "\n".join(lines).encode()}
+    result = only(check("max_tokens = 9\ntype = 'chat'", files))
+    assert (result.model, result.models, result.tokenizer) == (None, ("gpt-4", "gpt-4o"), "cl100k_base, o200k_base")
+    assert result.cost == Money(Decimal("0.0000625"), "USD")
+
+
+def test_a_request_whose_model_nobody_knows() -> None:
+    files = {"p/a.json": b'{"model": "our-alias", "prompt": "hi"}'}
+    said = refusal("max_tokens = 9\ntype = 'chat'", files)
+    assert said.startswith("tokengap.toml:5: budget[0].paths: p/a.json: unknown model 'our-alias'")
+    assert said.endswith("or set the budget's 'model', which holds whatever a request names")
+    assert check("max_tokens = 9\ntype = 'chat'\nmodel = 'gpt-4o'", files).report.exit_code == 0
+
+
+def test_the_price_of_a_requests_model_is_in_another_currency(tmp_path: Path) -> None:
+    project = tmp_path / "tokengap.toml"
+    project.write_text(HEAD + '[[prices]]\nmodel = "gpt-4"\nin = "1000 EUR/1M"\n')
+    files = {"p/a.json": b'{"model": "gpt-4", "prompt": "hi"}', "p/b.json": b'{"prompt": "hi"}'}
+    book = load_book(project)
+    with pytest.raises(TokengapError, match=r"p/a\.json: the price of gpt-4 is in EUR, and max_cost is in USD"):
+        check("max_cost = '9 USD'\ntype = 'chat'", files, book=book)
+    assert only(check("max_tokens = 9\ntype = 'chat'", files, book=book)).cost is None
+
+
+def test_two_budgets_count_one_request_each_as_its_own_model() -> None:
+    text = HEAD + "max_tokens = 9\ntype = 'chat'\n[[budget]]\nname = 'c'\npaths = ['p/**']\nmax_tokens = 9\n"
+    text += "type = 'chat'\nmodel = 'gpt-4o'"
+    files = {"p/a.json": b'{"model": "gpt-4", "prompt": "hi"}'}
+    report = check_budgets(read_configuration(text.encode(), "tokengap.toml"), files, today=TODAY).report
+    assert [result.model for result in report.budgets] == ["gpt-4", "gpt-4o"]
+
+
 def test_a_base_without_the_files_of_a_budget_is_said() -> None:
     report = check('max_growth = "5%"', {"p/a": words(10)}, {"q/x": b"x"}).report
     assert report.notices == ("'b' has no files on the base; its max_growth is not checked",)
@@ -381,6 +449,41 @@ def test_a_count_that_is_not_good_enough(limits: str, content: bytes, exit: int)
         assert (violation.code, violation.path) == ("TOK011", "p/a")
 
 
+@pytest.mark.parametrize(
+    ("model", "counter", "kind"),
+    [
+        ("claude-sonnet-4-5", "o200k_base", "heuristic"),
+        ("gpt-4o", "cl100k_base", "heuristic"),
+        ("gpt-4o", "model:gpt-4", "heuristic"),
+        ("gpt-4o", "o200k_base", "exact"),
+        ("openai/gpt-4o-2024-08-06", "model:gpt-4o", "exact"),
+        ("davinci", "gpt2", "exact"),
+        ("a model of our own", "o200k_base", "exact"),
+        (None, "cl100k_base", "exact"),
+    ],
+)
+@pytest.mark.parametrize(("type", "content"), [("text", "Hello, world"), ("chat", '{"prompt": "Hello, world"}')])
+def test_another_tokenizer_counts_no_model_exactly(
+    model: str | None, counter: str, kind: str, type: str, content: str
+) -> None:
+    text = HEAD.replace('"gpt-4o"', f'"{model}"') if model else HEAD.replace('model = "gpt-4o"\n', "")
+    text += f"max_tokens = 9\ncount = 'exact'\ncounter = '{counter}'\ntype = '{type}'"
+    read = read_configuration(text.encode(), "tokengap.toml")
+    report = check_budgets(read, {"p/a.json": content.encode()}, today=TODAY).report
+    (result,) = report.budgets
+    assert (result.kind, report.exit_code) == (kind, 0 if kind == "exact" else 3)
+    assert result.upper == (3 if kind == "exact" else None)
+    said = [notice for notice in report.notices if "is not known to be the tokenizer of" in notice]
+    assert said == ([] if kind == "exact" else [
+        f"'b': {counter} is not known to be the tokenizer of {model}, so that no count is exact (p/a.json)"
+    ])  # fmt: skip
+
+
+def test_no_tools_are_no_tokens() -> None:
+    result = only(check("type = 'tools'\nmax_tokens = 1\ncount = 'exact'\nmax_cost = '1 USD'", {"p/a.json": b"[]"}))
+    assert (result.tokens, result.kind, result.violations) == (0, "exact", ())
+
+
 def test_an_unpriced_model_never_passes(tmp_path: Path) -> None:
     """gpt-4o has a tokenizer, and the table of this test no price."""
     empty = tmp_path / "prices.json"
@@ -472,8 +575,9 @@ def test_a_request_is_priced_at_the_tier_it_names(settings: dict[str, str], rate
 def test_what_a_counter_warns_of_is_said_once() -> None:
     files = {f"p/{number}": words(number) for number in range(1, 4)}
     report = check("model = 'claude-sonnet-4-5'\ncount = 'any'\nmax_tokens = 100", files).report
-    assert [notice for notice in report.notices if "another was assumed" in notice] == [
-        "'b': this model's own tokenizer is not published or not included; another was assumed (p/1 and 2 more)"
+    assert [notice for notice in report.notices if "tokenizer" in notice] == [
+        "'b': counted with another tokenizer than this model's own, which is not published, not included, or not the "
+        "one that was asked for (p/1 and 2 more)"
     ]
 
 

@@ -220,6 +220,7 @@ gpt = "x"
     ("written", "meant"),
     [
         ('"8k"', 8000), ('"8 k"', 8000), ('"8K"', 8000), ('"1.5M"', 1_500_000), ('"1.25k tokens"', 1250),
+        ('" 8k "', 8000), ('"8 K tokens"', 8000), ('"100 tokens"', 100), ('"2 M"', 2_000_000), ('"0.5k"', 500),
         ("8000", 8000), ("8_000", 8000), ('"8000"', 8000), ('"1 tokens"', 1), ("1", 1),
     ],
 )  # fmt: skip
@@ -230,11 +231,28 @@ def test_numbers_of_tokens(written: str, meant: int) -> None:
 @pytest.mark.parametrize(
     "written",
     ["0", "-1", "8.0", "true", '""', '"8ki"', '"8 kb"', '"8,000"', '"1.0005k"', '"k"', '"8k calls"', "[8000]",
+     '"8m"', '"1.5 m"', '"8m tokens"', '"8 Tokens"', '"8k k"', '"8 token"', '"tokens"',
      '"eight"', '"8000 USD"', '"٨"', "nan", '"10000000M"', '"1e3"'],
 )  # fmt: skip
 def test_what_is_no_number_of_tokens(written: str) -> None:
     said = refusal(f'[[budget]]\nname = "x"\npaths = ["a"]\nmax_tokens = {written}')
     assert said.startswith("tokengap.toml:4: budget[0].max_tokens: ")
+
+
+def test_small_m_is_no_million() -> None:
+    said = refusal('[[budget]]\nname = "x"\npaths = ["a"]\nmax_tokens = "8m"')
+    assert said.endswith("""max_tokens: '8m': m is no unit here; millions are written with M, such as "1.5M\"""")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("1000", 1000), ('"200k"', 200_000), ('"1.5 M"', 1_500_000)])
+def test_numbers_of_calls(written: str, meant: int) -> None:
+    assert with_limit(f'max_cost = "1 USD"\ncalls = {written}').calls == meant
+
+
+@pytest.mark.parametrize("written", ["0", '"200k tokens"', '"200 calls"', '"2m"', "1.5", "true"])
+def test_what_is_no_number_of_calls(written: str) -> None:
+    said = refusal(f'[[budget]]\nname = "x"\npaths = ["a"]\nmax_cost = "1 USD"\ncalls = {written}')
+    assert said.startswith("tokengap.toml:5: budget[0].calls: ")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,11 @@ def test_what_is_counted(path: str, data: str, keys: dict[str, Any], counted: Co
         ("a.md", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", {}, "a pointer of Git LFS"),
         ("a.json", b"{", {"type": "chat"}, "a.json: not JSON"),
         ("a.json", b'{"a": 1, "a": 2}', {"type": "chat"}, "a.json: a: the key is there twice"),
-        ("a.jsonl", b"{}\n{", {"type": "chat"}, "a.jsonl: line 2: not JSON: "),
+        ("a.jsonl", b"{}\n{", {"type": "chat"},
+         "a.jsonl: line 2: not JSON: a key in double quotes is expected (column 2)"),
+        ("a.jsonl", b"{}\n" + b"[" * 5000, {"type": "chat"}, "line 2: nested deeper than 100 levels (column 101)"),
+        ("a.jsonl", b'{"system": "x"}', {"field": "system"},
+         "there is no system; the file is a list: [*].system is that of each of its members"),
         ("a.jsonl", b"\n\n", {"type": "chat"}, "a.jsonl: empty"),
         ("a.yaml", b"a: 1\na: 2", {"field": "a"}, "a.yaml: not YAML: the key 'a' is there twice, on line 2 again"),
         ("a.yaml", b"a: [", {"field": "a"}, "a.yaml: not YAML"),
@@ -105,7 +109,7 @@ def test_what_is_counted(path: str, data: str, keys: dict[str, Any], counted: Co
         ("a.json", b'{"p": []}', {"field": "p[0]"}, "there is no p[0]"),
         ("a.md", b"{{ x }}", {"type": "jinja"}, "a.md: the Jinja template fails: 'x' is undefined"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_counted(path: str, data: bytes, keys: dict[str, Any], says: str) -> None:
     with pytest.raises(TokengapError) as error:
         read_contents(budget(**keys), path, data)

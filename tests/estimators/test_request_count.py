@@ -196,6 +196,24 @@ def test_a_counter_replaces_the_models_tokenizer_and_says_so() -> None:
     assert "assumed_tokenizer" in other.warnings
 
 
+@pytest.mark.parametrize(
+    ("model", "counter", "tokenizer", "kind"),
+    [
+        ("claude-sonnet-4-5", "o200k_base", "o200k_base", "heuristic"),
+        ("gpt-4o", "model:gpt-4", "cl100k_base", "heuristic"),
+        ("gpt-4o", "model:gpt-4o-mini", "o200k_base", "exact"),
+        ("davinci", "gpt2", "r50k_base", "exact"),
+        ("a model of our own", "cl100k_base", "cl100k_base", "exact"),
+    ],
+)
+def test_a_counter_is_exact_for_a_model_whose_tokenizer_it_is(
+    model: str, counter: str, tokenizer: str, kind: str
+) -> None:
+    count = count_request({"prompt": "Hello, how are you?"}, model, counter)
+    assert (count.tokenizer.replace("gpt2", "r50k_base"), count.kind, count.interval) == (tokenizer, kind, None)
+    assert ("assumed_tokenizer" in count.warnings) is (kind == "heuristic")
+
+
 def test_a_counter_may_be_a_model() -> None:
     messages = [{"role": "user", "content": "Hello, how are you?"}]
     assert count_request(messages, counter="model:gpt-4o") == count_request(messages, "gpt-4o")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jinja2
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tokengap.estimators.templates import Filled, fill, used_variables
@@ -19,6 +20,7 @@ SAMPLES: dict[str, Any] = {
     "order": {"id": 7, "lines": [{"sku": "x"}], "note": "{not a field}"},
     "empty": "",
     "on": True,
+    "huge": 10**400,
 }
 JINJA = [
     "Dear {{ user }},\n\n{% for item in items %}- {{ item | upper }}\n{% endfor %}",
@@ -61,7 +63,15 @@ def test_text_without_fields_is_itself(text: str) -> None:
         ("jinja", "{% for i in items %}<{{ body }}>{% endfor %}", Filled(("<", "><", ">"), 1000)),
         ("jinja", "{% if body %}{{ tail }}{% endif %}", Filled((), 7)),
         ("jinja", "{{ 'a' ~ body ~ 'b' }}", Filled(("a", "b"), 500)),
-        ("format", "Dear {user}, {body}{tail!s:>9}.", Filled(("Dear Ann, ", "."), 507)),
+        ("jinja", "{{ [body, user] | join(', ') }}{{ user | default(body) }}", Filled((", AnnAnn",), 500)),
+        ("jinja", "{% set x %}<{{ body }}>{% endset %}{{ x | trim | upper }}", Filled(("<", ">"), 500)),
+        ("jinja", "{% macro m(a) %}[{{ a }}]{% endmacro %}{{ m(body) ~ m(a=tail) }}", Filled(("[", "][", "]"), 507)),
+        ("jinja", "{% for x in [body, tail, user] %}{{ x }},{% endfor %}", Filled((",", ",Ann,"), 507)),
+        ("jinja", "{% if body is defined and body is not none %}{{ body }}{% endif %}", Filled((), 500)),
+        ("jinja", "{% filter indent(2) %}a\n{{ body }}{% endfilter %}", Filled(("a\n  ",), 500)),
+        ("jinja", "{% set n = namespace(x=body) %}{{ n.x }}{{ dict(a=tail).a }}", Filled((), 507)),
+        ("jinja", "{% autoescape true %}{{ body }}<{{ '<' }}{% endautoescape %}", Filled(("<&lt;",), 500)),
+        ("format", "Dear {user}, {body}{tail!s}.", Filled(("Dear Ann, ", "."), 507)),
         ("format", "{tail}", Filled((), 7)),
     ],
 )
@@ -80,18 +90,37 @@ def test_a_variable_without_a_sample_takes_its_allowance(kind: str, template: st
         ("jinja", "{{ body | length }}", "'body' has an allowance and no sample"),
         ("jinja", "{% if body == 'x' %}{% endif %}", "'body' has an allowance and no sample"),
         ("jinja", "{{ body() }}", "'body' has an allowance and no sample"),
-        ("jinja", "{{ body | tojson }}", "the Jinja template fails: TypeError"),
         ("jinja", "a\n{% if user %}", "line 2: not a Jinja template: Unexpected end of template"),
         ("jinja", "{{ 1 / 0 }}", "ZeroDivisionError"),
+        (
+            "jinja",
+            "{{ items | map('upper') }}",
+            "writes out an iterator, whose text is another each time: | list or | join",
+        ),
+        ("jinja", "{{ items | reverse }}", "writes out an iterator"),
         ("jinja", "{{ ''.__class__ }}", "access to attribute '__class__' of 'str' object is unsafe"),
         ("jinja", "{{ items.append(3) }}", "unsafe"),
         ("jinja", "{% for i in range(1000000) %}{% endfor %}", "OverflowError"),
         ("jinja", "{% include 'other.md' %}", "needs 'other.md', which is not there"),
+        ("format", "{body!r}", "'body' has an allowance and no sample"),
+        ("format", "{body:>9}", "'body' has an allowance and no sample"),
         ("format", "{usr}", "no variable 'usr'; did you mean 'user'?"),
         ("format", "{}", "{} has no name"),
         ("format", "{0}", "{0} has no name"),
         ("format", "{user", "not a str.format template: expected '}'"),
         ("format", "}", "not a str.format template: Single '}'"),
+        ("format", "{user:>10000000000}", "'>10000000000': a width or precision of more than 10,000"),
+        ("format", "{user:>10001}", "'>10001': a width or precision of more than 10,000"),
+        ("format", "{n:.9999999999f}", "'.9999999999f': a width or precision of more than 10,000"),
+        ("format", "{n:99999999999999999999}", "a width or precision of more than 10,000"),
+        ("format", "{huge:f}", "not a str.format template: int too large to convert to float"),
+        ("format", "{huge:c}", "not a str.format template: Python int too large"),
+        ("format", "{items[99999999999999999999]}", "the sample has no '99999999999999999999'"),
+        ("format", "{items[²]}", "the sample has no '²'"),
+        ("format", "{user:>10000}" * 5_001, "more than 50,000,000 characters"),
+        ("jinja", "{{ 'a' * 9999999999999999 }}", "the Jinja template fails: MemoryError"),
+        ("jinja", "{{ '%9999999999999999d' % 1 }}", "the Jinja template fails: "),
+        ("jinja", "{{ '{:>9999999999999999}'.format(1) }}", "the Jinja template fails: "),
         ("format", "{user:d}", "not a str.format template: Unknown format code 'd'"),
         ("format", "{n:{n}}", "a variable inside the format of another"),
         ("format", "{n.real}", "'n.real': the sample has no 'real'"),
@@ -104,6 +133,176 @@ def test_what_cannot_be_filled(kind: str, template: str, says: str) -> None:
     with pytest.raises(TokengapError) as error:
         fill(template, kind, SAMPLES, {"body": 500})
     assert says in str(error.value)
+
+
+REFUSED = """\
+{{ {'a': q} }}
+{{ [q] }}
+{{ (q,) }}
+{{ [[q ~ '']] }}
+{{ dict(a=q) }}
+{{ dict(a=q).items() }}
+{{ [q] ~ 'x' }}
+{{ [[q]] | join(', ') }}
+{{ [q] | string }}
+{{ namespace(a=q ~ 'b') }}
+{{ q | int }}
+{{ q | float }}
+{{ q | abs }}
+{{ q | round }}
+{{ q | wordcount }}
+{{ q | length }}
+{{ q | count }}
+{{ q | string | length }}
+{{ q | list }}
+{{ q | string | list }}
+{{ q | first }}
+{{ q | string | last }}
+{{ q | reverse }}
+{{ q | truncate(3) }}
+{{ q | wordwrap(3) }}
+{{ q | center(9) }}
+{{ q | urlencode }}
+{{ q | urlize }}
+{{ q | striptags }}
+{{ q | pprint }}
+{{ q | tojson }}
+{{ [q] | tojson }}
+{{ {'a': q ~ ''} | tojson }}
+{{ q | filesizeformat }}
+{{ q | attr('x') }}
+{{ q | random }}
+{{ {'a': q} | xmlattr }}
+{{ [q, 'a'] | sort | join }}
+{{ [q, 'a'] | unique | join }}
+{{ [q] | map('length') | join }}
+{{ [q] | select('string') | join }}
+{{ [q] | sum }}
+{{ {q: 1} | length }}
+{{ {q ~ '': 1} }}
+{{ {'a': 1}[q] }}
+{{ {'a': 1}[q ~ ''] }}
+{{ '%s' % q }}
+{{ '%r' % (q ~ '') }}
+{{ '%9s' | format(q) }}
+{{ '{:>9}'.format(q) }}
+{{ q + 'a' }}
+{{ 'a' + q }}
+{{ q * 2 }}
+{{ (q ~ '') * 2 }}
+{{ -q }}
+{{ 'a' * q }}
+{{ q % 'a' }}
+{{ (q ~ '')[:1] }}
+{{ (q ~ '')[0] }}
+{{ q.upper() }}
+{{ (q | string).split() }}
+{{ ' '.join(q ~ q) }}
+{% if q is string %}S{% else %}N{% endif %}
+{% if q is number %}{% endif %}
+{{ q is mapping }}
+{{ q is iterable }}
+{{ q is sameas q }}
+{{ q is eq 'a' }}
+{{ q is in ['a'] }}
+{{ (q ~ '') is upper }}
+{{ q == 'a' }}
+{{ 'a' == q ~ '' }}
+{{ q < 'a' }}
+{{ 'a' in q }}
+{{ 'a' in q ~ '' }}
+{{ q in ['a'] }}
+{{ q ~ '' not in ['a'] }}
+{{ 1 < 2 == q }}
+{{ range(q) }}
+{{ lipsum(q) }}
+{% set x %}{{ q }}{% endset %}{{ x | length }}
+{% set x %}{{ q }}{% endset %}{{ x == '' }}
+{% set x = q | upper %}{% if x == 'YES' %}{% endif %}
+{% set a, b = q ~ q %}
+{% filter length %}{{ q }}{% endfilter %}
+{% macro m(a) %}{{ a }}{% endmacro %}{{ m(q) | length }}
+{% macro m(a) %}{{ a | int }}{% endmacro %}{{ m(q) }}
+{% macro m() %}{{ varargs | length }}{% endmacro %}{{ m(q) }}
+{% macro m() %}{% endmacro %}{{ m(*(q ~ '')) }}
+{% for c in q ~ '' %}{{ c }}{% endfor %}
+{% for i in items if i == q %}{% endfor %}
+{% include q ignore missing %}
+{% include [q ~ ''] ignore missing %}
+{% import q as x %}
+{{ items | join(attribute=q) }}
+{{ 'a b' | replace(q, '') }}
+{{ 'a' | indent(q) }}
+{{ q | replace('a', q) }}
+"""
+
+
+@pytest.mark.parametrize("template", REFUSED.splitlines())
+def test_nothing_may_depend_on_a_variable_without_a_sample(template: str) -> None:
+    with pytest.raises(TokengapError) as error:
+        fill(template, "jinja", SAMPLES, {"q": 500})
+    assert "'q' has an allowance and no sample, so that it can only be written out" in str(error.value)
+
+
+ATOMS = st.sampled_from(["q", "r", "'a'", "1", "items", "order", "user", "'%s'", "[]", "none"])
+UNARY = st.sampled_from(
+    [f"({{0}} | {name})" for name in sorted(jinja2.filters.FILTERS.keys() - {"random", "slice", "batch", "groupby"})]
+    + [
+        f"({{0}} is {name})"
+        for name in ("defined", "none", "string", "number", "iterable", "sequence", "true", "upper")
+    ]
+    + [
+        "({0})[0]",
+        "({0})[:1]",
+        "[{0}]",
+        "{{'k': {0}}}",
+        "(not {0})",
+        "(-{0})",
+        "({0}).a",
+        "({0}).split()",
+        "dict(a={0})",
+    ]
+)
+BINARY = st.sampled_from(
+    [f"({{0}} {operator} {{1}})" for operator in ("~", "+", "*", "%", "==", "<", "in", "and", "or", "is eq", "is in")]
+    + ["({0} if {1} else '')", "({0} | default({1}))", "([{0}, {1}] | join(' '))", "({0} | replace({1}, 'b'))"]
+    + ["({0})[{1}]", "[{0}, {1}]", "({0} | map({1}))", "({0} | format({1}))", "{{{0}: {1}}}", "m({0}, {1})"]
+)
+EXPRESSION = st.recursive(
+    ATOMS,
+    lambda inner: st.builds(str.format, UNARY, inner) | st.builds(str.format, BINARY, inner, inner),
+    max_leaves=6,
+)
+TEMPLATE = st.builds(
+    lambda frame, expression, name: frame.replace("E", expression).replace("F", name),
+    st.sampled_from(
+        [
+            "{{ E }}",
+            "{% set x %}{{ E }}{% endset %}{{ x | F }}",
+            "{% for i in E %}{{ i }}{% endfor %}",
+            "{% if E %}A{{ r }}{% else %}B{% endif %}",
+            "{% filter F %}{{ E }}{% endfilter %}",
+        ]
+    ),
+    EXPRESSION,
+    st.sampled_from(["upper", "length", "wordcount", "trim", "int", "indent", "list", "string"]),
+)
+MACRO = "{% macro m(a, b) %}<{{ a }}{{ b }}>{% endmacro %}"
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.filter_too_much])
+@given(TEMPLATE)
+def test_what_is_filled_is_what_any_value_would_leave_around_itself(template: str) -> None:
+    """Of what is accepted: values of other lengths, of letters without case, are written as often in the same text."""
+    try:
+        filled = fill(MACRO + template, "jinja", SAMPLES, {"q": 1_000, "r": 1})
+    except TokengapError:
+        return
+    for q, r in (("\u4e00\u4e8c\u4e09", "\u56db"), ("\u4e00", "\u56db\u4e94")):
+        written = jinja2.Template(MACRO + template).render(SAMPLES, q=q, r=r)
+        assume("at0x" not in re.sub("[', ]", "", written.lower()))  # a list with an object as Python shows it
+        assert written.count(q) * 1_000 + written.count(r) == filled.allowance
+        assert written.replace(q, "").replace(r, "") == "".join(filled.texts)
 
 
 def test_a_mark_in_the_template_is_refused() -> None:

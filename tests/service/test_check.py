@@ -736,6 +736,11 @@ def test_a_file_that_is_hidden_is_not_only_removed(small: Path, git: Git, capsys
         git(small, "add", "-A")  # and once more where git knows the link
 
 
+def test_a_summary_that_cannot_be_written(small: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "gone" / "x"))
+    assert "gone/x, which GITHUB_STEP_SUMMARY names: No such file or directory" in refusal(capsys)
+
+
 def test_the_summary_of_a_step_is_added_to(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (small / "summary.md").write_text("# before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(small / "summary.md"))
@@ -770,7 +775,9 @@ def test_init_writes_what_check_reads(
         "node_modules/prompts/x.prompt": "x",
     })  # fmt: skip
     assert check("--init") == 0
-    assert capsys.readouterr().out == "wrote tokengap.toml with 3 budgets; read it, then run 'tokengap check'\n"
+    wrote, *notes = capsys.readouterr().out.splitlines()
+    assert wrote == "wrote tokengap.toml with 3 budgets; read it, then run 'tokengap check'"
+    assert [note.partition(": not JSON")[0] for note in notes] == ["note: left out: prompts/bad.json"]
     written = (tmp_path / "tokengap.toml").read_text()
     assert 'paths = ["**/prompts/**/*.md", "**/prompts/**/*.txt"]' in written
     assert "max_tokens = 780" in written
@@ -782,6 +789,50 @@ def test_init_writes_what_check_reads(
     (tmp_path / "tokengap.toml").unlink()
     write(tmp_path, {"pyproject.toml": "[tool.tokengap]\nmodel = 'gpt-4o'\n"})
     assert "pyproject.toml is there already" in refusal(capsys, "--init")
+
+
+UNREADABLE = "not UTF-8 text (byte 0xe9 at offset 3); convert it first, e.g. with iconv"
+
+
+def test_init_says_what_it_leaves_out(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it writes is within budget, whatever else is there."""
+    monkeypatch.chdir(tmp_path)
+    message = json.dumps({"messages": [{"role": "user", "content": "hi"}]})
+    write(tmp_path, {
+        "prompts/a.md": words(100), "prompts/c.prompt": words(10), "prompts/d.yaml": "p: x", "prompts/f.jinja": "x",
+        "templates/e.j2": "{{ x }}", "tools.json": "[]", "web/tools.json": '[{"type": "web_search"}]',
+        "evals/chat.jsonl": message, "evals/rows.jsonl": '{"question": "x"}',
+    })  # fmt: skip
+    for name in ("bad.md", "[old] b{a,b}d.md"):
+        (tmp_path / "prompts" / name).write_bytes(b"caf\xe9")
+    assert check("--init") == 0
+    wrote, *notes = capsys.readouterr().out.splitlines()
+    assert wrote == "wrote tokengap.toml with 3 budgets; read it, then run 'tokengap check'"
+    assert [note.removeprefix("note: left out: ").split(": ")[:2] for note in notes] == [
+        ["evals/rows.jsonl", "request"],
+        ["prompts/[old] b{a,b}d.md", UNREADABLE],
+        ["prompts/bad.md", UNREADABLE],
+        ["prompts/d.yaml", "give it a budget that says which 'field' is the prompt"],
+        ["prompts/f.jinja", "a template"],
+        ["templates/e.j2", "a template"],
+        ["web/tools.json", "the count of 0 is heuristic, and tools[0] cannot be counted, so that nothing bounds it"],
+    ]
+    body = answer(capsys)
+    assert body["exit_code"] == 0
+    assert body["notices"] == ["no base to compare with: max_growth is not checked (prompts, tool schemas, requests)"]
+    assert [[file["path"] for file in budget["files"]] for budget in body["budgets"]] == [
+        ["prompts/a.md", "prompts/c.prompt"],
+        ["tools.json"],
+        ["evals/chat.jsonl"],
+    ]
+
+
+def test_init_where_nothing_can_be_counted(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"prompts/a.j2": "{{ x }}"})
+    said = refusal(capsys, "--init")
+    assert "no prompts found" in said
+    assert "prompts/a.j2: a template: give it a budget of type" in said
 
 
 def test_in_a_hook_of_git(small: Path, git: Git, run: Callable[..., Any]) -> None:

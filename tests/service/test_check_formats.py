@@ -208,7 +208,14 @@ def test_warnings_have_ten_of_their_own() -> None:
     tree = {f"p{number:02}": 11 for number in range(15)}
     text = render(report({**tree, "q": 11}, tree), "github")
     assert [level for level, _, _ in read_commands(text)] == ["error"] + ["warning"] * 10
-    assert "tokengap: and 5 more warnings" in text
+    assert "tokengap: and 5 more warnings, of which GitHub shows none; --output json=FILE has them all" in text
+
+
+def test_sarif_writes_a_path_as_it_is() -> None:
+    noted = report({"a": 1})._replace(notices=("subm is another repository",))
+    (invocation,) = json.loads(render(noted, "sarif"))["runs"][0]["invocations"]
+    (said,) = invocation["toolExecutionNotifications"]
+    assert said["message"]["text"] == "subm is another repository."
 
 
 @pytest.mark.parametrize("files", [400, 3000])
@@ -221,7 +228,7 @@ def test_markdown_fits_a_comment(files: int) -> None:
 
 def test_markdown_is_no_markup() -> None:
     text = render(MIXED, "markdown")
-    assert r"\<b\>\|\`x\`\*\_\[\]()\@you\#1\$\&.md" in text
+    assert r"\<b\>\|\`x\`\*\_\[\]()\@&#8203;you\#&#8203;1\$\&.md" in text
     for line in text.split("\n"):
         if line.startswith("|"):
             assert len(re.findall(r"(?<!\\)\|", line)) == 8

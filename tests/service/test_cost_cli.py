@@ -289,6 +289,20 @@ def test_the_price_of_a_request_carries_the_warnings_of_its_count(nowhere: Path,
     assert "assumed_tokenizer: " in said
 
 
+@pytest.mark.parametrize(
+    ("counter", "tokenizer", "kind"),
+    [("o200k_base", "o200k_base", "exact"), ("model:gpt-4", "cl100k_base", "heuristic"), (None, "o200k_base", "exact")],
+)
+def test_a_counter_is_exact_for_the_model_that_is_priced_only_where_it_is_its_own(
+    counter: str | None, tokenizer: str, kind: str, nowhere: Path, capsys: Capture
+) -> None:
+    (nowhere / "r.json").write_text('{"prompt": "Hello, world", "model": "gpt-4o"}')
+    options = ["--counter", counter] if counter else []
+    result = answer(capsys, "cost", "--request", "r.json", *options)
+    assert (result["request"]["tokenizer"], result["request"]["kind"]) == (tokenizer, kind)
+    assert any("assumed_tokenizer: " in warning for warning in result["warnings"]) is (kind == "heuristic")
+
+
 def lines(path: Path, *bodies: object) -> str:
     path.write_text("".join(json.dumps(body) + "\n" for body in bodies))
     return path.name

@@ -58,6 +58,14 @@ def test_an_unknown_window_is_null_with_a_warning(file: str, capsys: pytest.Capt
     assert "no context window is known" in err
 
 
+@pytest.mark.parametrize(("counter", "kind"), [("o200k_base", "exact"), ("cl100k_base", "heuristic")])
+def test_a_counter_that_is_not_the_models_own_is_no_exact_count(
+    counter: str, kind: str, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", "--model", "gpt-4o", "--counter", counter, "--json", file]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == kind
+
+
 def test_limits_without_a_tokenizer_need_a_counter(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = "cloudflare/@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     assert main(["fit", "--model", name, file]) == 2

@@ -346,10 +346,25 @@ def test_a_wrong_configuration(act: Act, origin: Origin, github: GitHub) -> None
     job = act(origin.pull_request({"tokengap.toml": CONFIG.replace("max_tokens", "max_token")}))
     assert job.exit_code == 2
     assert job.outputs == {"tokens": "", "cost": "", "passed": "false"}
-    assert "::error title=tokengap::" in job.log
+    assert "::error file=tokengap.toml,line=7,title=tokengap::tokengap: error: tokengap.toml:7: budget[0]" in job.log
     (comment,) = github.comments
-    for report in (job.log, comment["body"]):
+    for report in (job.log, comment["body"], job.summary):
         assert "did you mean 'max_tokens'?" in report
+    assert comment["body"].splitlines()[0] == "<!-- tokengap-report -->"
+    assert comment["body"].splitlines()[1:] == job.summary.splitlines()
+    fork = act(origin.pull_request({"tokengap.toml": CONFIG.replace("max_tokens", "max_token")}), head="fork/prompts")
+    assert fork.exit_code == 2
+    assert "the report is in the step summary" in fork.log
+    assert "did you mean 'max_tokens'?" in fork.summary
+
+
+def test_a_failure_that_is_at_no_line(act: Act, origin: Origin, github: GitHub) -> None:
+    job = act(origin.pull_request({"README.md": "x"}), {"config": "100%.toml", "comment": "false"})
+    assert job.exit_code == 2
+    assert "::error title=tokengap::tokengap: error: cannot read 100%25.toml: " in job.log
+    assert "cannot read 100%.toml: " in job.summary
+    job = act(origin.pull_request({"a,100%.toml": "model = 3"}), {"config": "a,100%.toml", "comment": "false"})
+    assert "::error file=a%2C100%25.toml,line=1,title=tokengap::" in job.log
 
 
 def test_a_missing_price(act: Act, origin: Origin, github: GitHub) -> None:

@@ -175,9 +175,11 @@ def test_characters_that_are_none(server: Any) -> None:
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("tokens", [9, 11])
-def test_a_job_without_python(server: Any, program: Callable[[str], str], tmp_path: Path, tokens: int) -> None:
-    """The block of docs/budgets.md, run as it is."""
+@pytest.mark.parametrize(("prompt", "exit"), [(b" a" * 9, 0), (b" a" * 11, 1), (b"caf\xe9", 2)])
+def test_a_job_without_python(
+    server: Any, program: Callable[[str], str], tmp_path: Path, prompt: bytes, exit: int
+) -> None:
+    """The block of docs/budgets.md, run as it is, where there are also a submodule and a symbolic link."""
     for name in ("curl", "jq", "git", "bash"):
         program(name)
     text = (Path(__file__).parents[2] / "docs" / "budgets.md").read_text()
@@ -187,10 +189,15 @@ def test_a_job_without_python(server: Any, program: Callable[[str], str], tmp_pa
     (tmp_path / "tokengap.toml").write_text(
         'model = "gpt-4o"\n[[budget]]\nname = "b"\npaths = ["prompts/*.md"]\nmax_tokens = 10\n'
     )
-    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "base"]):
+    (tmp_path / "prompts" / "link.md").symlink_to("nowhere")
+    (tmp_path / "prompts" / "other").mkdir()
+    other = f"160000,{'1' * 40},prompts/other"
+    for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["update-index", "--add", "--cacheinfo", other],
+                    ["commit", "-qm", "base"]):  # fmt: skip
         subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@x", *command], cwd=tmp_path, check=True)
-    (tmp_path / "prompts" / 'é "x".md').write_text(" a" * tokens)
+    (tmp_path / "prompts" / 'é "x".md').write_bytes(prompt)
     env = {**os.environ, "TOKENGAP": server.url, "BASE": "main"}
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, check=False)
-    assert done.returncode == (0 if tokens <= 10 else 1), done.stderr.decode()
-    assert ("11 tokens in all, 1 more than max_tokens 10" in done.stdout.decode()) is (tokens > 10)
+    assert done.returncode == exit, done.stderr.decode()
+    assert ("11 tokens in all, 1 more than max_tokens 10" in done.stdout.decode()) is (exit == 1)
+    assert ('prompts/é "x".md: not UTF-8 text' in done.stderr.decode()) is (exit == 2)

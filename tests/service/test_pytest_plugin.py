@@ -64,6 +64,14 @@ def test_it(token_budget):
             "request: 8 tokens (reconstructed, model:gpt-4o, o200k_base), 1 more than max_tokens=7",
         ),
         ("[{'role': 'user', 'content': 'hi'}], model='gpt-4o', max_tokens=7", "request: 8 tokens"),
+        (
+            "'hi', model='claude-sonnet-4-5', counter='o200k_base', count='exact', max_tokens=9",
+            "text: 1 tokens (heuristic, o200k_base) is not as good a count as this budget needs",
+        ),
+        (
+            "{'prompt': 'hi', 'model': 'gpt-4o'}, counter='cl100k_base', count='exact', max_tokens=9",
+            "request: 1 tokens (heuristic, cl100k_base) is not as good a count as this budget needs",
+        ),
         ("__import__('pathlib').Path('prompt.md'), max_tokens=1", "prompt.md: 2 tokens"),
     ],
 )
@@ -107,7 +115,8 @@ def test_over(token_budget):
         ("'a', max_tokens=1, model='gpt-4oo'", "UnknownNameError: unknown model 'gpt-4oo'"),
         ("'a', max_cost='1 EUR', model='gpt-4o'", "the price is in USD: give both in the same currency"),
         ("'a', max_tokens=1, calls=5", "TokengapError: calls means nothing without max_cost"),
-        ("'a', max_token=1", "TypeError: "),
+        ("'a', max_token=1", "TokengapError: max_token: unknown key 'max_token'; did you mean 'max_tokens'?"),
+        ("'a', max_tokens=1, nmae='x'", "TokengapError: nmae: unknown key 'nmae'; did you mean 'name'?"),
         ("b'a', max_tokens=1, counter='bytes'", "TokengapError: request: "),
         ("{'messages': [{}]}, max_tokens=1", "TokengapError: request: messages[0]"),
         ("{'messages': 'a', 'model': 'gpt-4o'}, max_tokens=1", "TokengapError: request: messages"),
@@ -133,7 +142,7 @@ def test_a_wrong_call_is_one_error(pytester: pytest.Pytester, call: str, error: 
         ("(max_tokens=0)", "max_tokens: 0 would allow nothing"),
         ("(max_tokens=None)", "max_tokens is None: leave it out"),
         ("(max_cost='0.02')", "max_cost: '0.02' is not an amount with its currency"),
-        ("(max_tokens=1, calls=0)", "calls: 0 would allow nothing"),
+        ("(max_tokens=1, calls=0)", "calls: 0 calls would cost nothing"),
         ("(max_tokens=1, as_of='soon')", "as_of: bad time 'soon'"),
         ("(max_tokens=1, as_of=2026)", "as_of: a date is needed"),
         ("(max_tokens=1, model=4)", "model: 4 is no name"),
