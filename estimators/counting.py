@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..tokenizers.counter import WARNINGS as COUNT_WARNINGS
-from ..tokenizers.counter import Count, Counter, added, adds_up
+from ..tokenizers.counter import Count, Counter, added, adds_up, prepare
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.registry import DEFAULT_COUNTER, get_counter
 from ..tokenizers.text import TextSize, measure
@@ -41,6 +41,8 @@ class LongText(NamedTuple):
 
     source: str
     parts: Iterator[str]
+    size: int | None = None
+    """Its bytes, if they are known before it is read."""
 
 
 class ChatRequest(NamedTuple):
@@ -177,14 +179,15 @@ def count_texts(
             size = measure(text.text)
             counts = [counter.count(text.text) for counter in counters.values()]
         else:
-            size, counts = _count_parts(text.parts, list(counters.values()))
+            size, counts = _count_parts(text, list(counters.values()))
         rows = zip(specs, counts, strict=True)
         yield text, tuple(Row(text.source, spec, count, size, prices.standard.get(spec), unit) for spec, count in rows)
 
 
-def _count_parts(parts: Iterator[str], counters: Sequence[Counter]) -> tuple[TextSize, list[Count]]:
-    if not all(map(adds_up, counters)):
-        parts = iter(("".join(parts),))
+def _count_parts(text: LongText, counters: Sequence[Counter]) -> tuple[TextSize, list[Count]]:
+    parts = text.parts if all(map(adds_up, counters)) else ("".join(text.parts),)
+    for counter in counters:
+        prepare(counter, text.size or 0)
     size, counts = measure(""), [counter.count("") for counter in counters]
     for part in parts:
         size = TextSize(*map(sum, zip(size, measure(part), strict=True)))

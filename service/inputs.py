@@ -82,7 +82,8 @@ def _read_long(file: Found) -> Text | LongText:
     if not file.named:
         for _ in _decoded(_chunks(file.path), name):
             pass
-    return LongText(name, regrouped(_decoded(chain((head,), chunks), name)))
+    size = os.path.getsize(file.path) if file.path != STDIN and os.path.isfile(file.path) else None
+    return LongText(name, regrouped(_decoded(chain((head,), chunks), name)), size)
 
 
 def find_files(paths: Sequence[str]) -> list[Found]:

@@ -35,11 +35,13 @@ def prepare(encoding: Encoding, characters: int | None = None) -> None:
     """Load at once what much text is counted with: what so many characters are worth, or without a number all."""
     if characters is not None and characters <= LARGE:
         return
+    python_engine.engine(encoding).spend()
+    if characters is not None and characters >= fast_engine.WORTH and fast_engine.prepare(encoding).used:
+        return  # to hold tiktoken as well takes 120 MB
     from .tiktoken_encodings import load
 
     load(encoding)
-    python_engine.engine(encoding).spend()
-    if characters is None or characters >= fast_engine.WORTH:
+    if characters is None:
         fast_engine.prepare(encoding)
 
 

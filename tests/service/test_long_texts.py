@@ -59,8 +59,9 @@ def test_a_long_text_is_compared_whole(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.slow
-def test_much_text_takes_little_memory(tmp_path: Path) -> None:
-    """200 MB of text in what tiktoken and a few parts take; the extra's engine takes more.
+@pytest.mark.parametrize("engines", ["sys.modules['fastokens'] = None;", ""], ids=["without extras", "with the extra"])
+def test_much_text_takes_little_memory(engines: str, tmp_path: Path) -> None:
+    """200 MB of text in what one engine and a few parts take.
 
     The peak is the kernel's for the program itself: `ru_maxrss` would begin with what started it.
     """
@@ -68,7 +69,7 @@ def test_much_text_takes_little_memory(tmp_path: Path) -> None:
         pytest.skip("a process's own peak of memory is read from Linux's /proc")
     (tmp_path / "big.txt").write_bytes(b"Some words of a text that goes on and on, line by line.\n" * 3_600_000)
     program = (
-        "import sys; sys.modules['fastokens'] = None;"
+        f"import sys; {engines}"
         "from tokengap.service.cli import main; main(['count', '-q', 'big.txt']);"
         "print(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
     )
