@@ -19,7 +19,8 @@ from .access import Keys, RateLimit
 from .budgets import Budgets, BudgetsAnswer, BudgetsBody
 from .costing import Costing
 from .door import Door
-from .facades import facades, face_of
+from .facade_errors import face_of
+from .facades import facades
 from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
 from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
 from .process import give_back_memory, keep_what_is_loaded

@@ -1,15 +1,15 @@
 """Drop-in façades: the counting calls of OpenAI's, Anthropic's and Google's SDKs, and vLLM's tokenize.
 
-Bodies and errors are as each SDK expects them. How good a count is stands in ``X-Tokengap-`` headers. What may
-be in the prompt and cannot be counted is refused with the vendor's 400, never ignored.
+Bodies are as each SDK expects them, and so are errors (``facade_errors.py``). How good a count is stands in
+``X-Tokengap-`` headers. What may be in the prompt and cannot be counted is refused with the vendor's 400, never
+ignored.
 
 Shapes as seen in openai 3.57.0, anthropic 2.14.0 and google-genai 3.6.1; vLLM's by its documentation.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..estimators.limits import find_limits
@@ -17,20 +17,10 @@ from ..estimators.request_count import RequestCount, count_request
 from ..tokenizers.counter import Encoder
 from ..tokenizers.registry import BUILT_IN, DEFAULT_COUNTER
 from . import schemas
-from .operations import OWN, Done, Face, Operation
-from .problems import Problem, invalid
+from .facade_errors import ANTHROPIC, GOOGLE, OPENAI, VLLM
+from .operations import Done, Operation
+from .problems import invalid, pointer_of
 from .routes import Operations, faults_at
-
-_AS_BAD_REQUEST = {408: 400, 415: 400, 422: 400}
-_INSIDE_SCHEMA = re.compile(r"tools\[\d+\].+|(?:response_format|text|output_config|output_format)\..+")
-"""What of a tool's or an answer's schema the layout leaves out: within the interval, and named in a header."""
-
-_GOOGLE_PATH = re.compile(r"/v1(?:beta1?)?/(?:.+/)?models/[^/]+:countTokens")
-
-
-def face_of(path: str) -> Face:
-    """How errors look at a path."""
-    return _FACES.get(path) or (_GOOGLE if _GOOGLE_PATH.fullmatch(path) else OWN)
 
 
 class Facades:
@@ -98,7 +88,7 @@ class Facades:
 def facades(operations: Operations) -> list[Operation]:
     """The façades as operations."""
     on = Facades(operations)
-    google = (schemas.GoogleBody, schemas.GoogleAnswer, "Count tokens as Google's API does", _GOOGLE)
+    google = (schemas.GoogleBody, schemas.GoogleAnswer, "Count tokens as Google's API does", GOOGLE)
     express = "/publishers/google/models/{model}:countTokens"
     vertex = "/projects/{project}/locations/{location}" + express
     return [
@@ -108,7 +98,7 @@ def facades(operations: Operations) -> list[Operation]:
             schemas.OpenAIBody,
             schemas.OpenAIAnswer,
             "Count tokens as OpenAI's API does",
-            _OPENAI,
+            OPENAI,
         ),
         Operation(
             "/v1/messages/count_tokens",
@@ -116,7 +106,7 @@ def facades(operations: Operations) -> list[Operation]:
             schemas.AnthropicBody,
             schemas.AnthropicAnswer,
             "Count tokens as Anthropic's API does",
-            _ANTHROPIC,
+            ANTHROPIC,
         ),
         Operation("/v1beta/models/{model}:countTokens", on.gemini, *google),
         Operation("/v1/models/{model}:countTokens", on.gemini, *google, in_schema=False),
@@ -128,7 +118,7 @@ def facades(operations: Operations) -> list[Operation]:
             schemas.VllmTokenizeBody,
             schemas.VllmTokenizeAnswer,
             "Tokenize as vLLM does",
-            _VLLM,
+            VLLM,
         ),
         Operation(
             "/detokenize",
@@ -136,7 +126,7 @@ def facades(operations: Operations) -> list[Operation]:
             schemas.VllmDetokenizeBody,
             schemas.VllmDetokenizeAnswer,
             "Turn ids into text as vLLM does",
-            _VLLM,
+            VLLM,
         ),
     ]
 
@@ -158,9 +148,9 @@ def _count(operations: Operations, request: dict[str, Any], model: str | None) -
     with faults_at(""):
         counted = count_request(request, model)
     for path in counted.not_counted:
-        if not _INSIDE_SCHEMA.fullmatch(path):
-            pointer = "/" + re.sub(r"[.\[\]]+", "/", path).strip("/")
-            raise invalid(pointer, f"{path} may be part of the prompt, and cannot be counted offline")
+        raise invalid(
+            pointer_of(path), f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
+        )
     operations.warmed(f"model:{model}")
     return counted
 
@@ -181,85 +171,9 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[Encoder, i
 
 def _done(counted: RequestCount, answer: Mapping[str, Any]) -> Done:
     rule = f"{counted.tokenizer}; {counted.rule.name}" if counted.rule else counted.tokenizer
-    headers = _quality(counted.kind, rule, counted.fingerprint, counted.interval)
-    if counted.not_counted:
-        headers += (("X-Tokengap-Not-Counted", str(len(counted.not_counted))),)
-    return Done(answer, headers, (counted,))
+    return Done(answer, _quality(counted.kind, rule, counted.fingerprint, counted.interval), (counted,))
 
 
 def _quality(kind: str, method: str, fingerprint: str, interval: tuple[int, int] | None) -> tuple[tuple[str, str], ...]:
     headers = (("X-Tokengap-Kind", kind), ("X-Tokengap-Method", method), ("X-Tokengap-Fingerprint", fingerprint))
     return (*headers, ("X-Tokengap-Interval", f"{interval[0]}-{interval[1]}")) if interval else headers
-
-
-def _place(problem: Problem) -> str | None:
-    """The place of the fault as vendors write it: ``input[0].content``."""
-    if not problem.faults or not problem.faults[0].pointer:
-        return None
-    parts = problem.faults[0].pointer[1:].split("/")
-    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", ".".join(parts))
-
-
-def _openai_error(problem: Problem, request_id: str) -> dict[str, Any]:
-    codes = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
-    kind = "server_error" if problem.status >= 500 else _OPENAI_TYPES.get(problem.status, "invalid_request_error")
-    body = {"message": problem.detail, "type": kind, "param": _place(problem), "code": codes.get(problem.status)}
-    return {"error": body}
-
-
-def _anthropic_error(problem: Problem, request_id: str) -> dict[str, Any]:
-    kind = _ANTHROPIC_TYPES.get(problem.status, "invalid_request_error")
-    place = _place(problem)
-    message = problem.detail if place is None or place in problem.detail else f"{place}: {problem.detail}"
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
-
-
-def _google_error(problem: Problem, request_id: str) -> dict[str, Any]:
-    code = _AS_BAD_REQUEST.get(problem.status, problem.status)
-    status = _GOOGLE_STATUSES.get(code, "INVALID_ARGUMENT")
-    return {"error": {"code": code, "message": problem.detail, "status": status}}
-
-
-def _vllm_error(problem: Problem, request_id: str) -> dict[str, Any]:
-    code = _AS_BAD_REQUEST.get(problem.status, problem.status)
-    kind = {404: "NotFoundError", 429: "RateLimitError", 500: "InternalServerError", 503: "ServiceUnavailableError"}
-    body = {
-        "message": problem.detail,
-        "type": kind.get(code, "BadRequestError"),
-        "param": _place(problem),
-        "code": code,
-    }
-    return {"error": body}
-
-
-_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_ANTHROPIC_TYPES = {
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    500: "api_error",
-    503: "overloaded_error",
-}
-_GOOGLE_STATUSES = {
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
-    503: "UNAVAILABLE",
-}
-
-
-def _face(render: Callable[[Problem, str], Mapping[str, Any]]) -> Face:
-    return Face(render, "application/json", _AS_BAD_REQUEST)
-
-
-_OPENAI, _ANTHROPIC, _GOOGLE, _VLLM = map(_face, (_openai_error, _anthropic_error, _google_error, _vllm_error))
-_FACES = {
-    "/v1/responses/input_tokens": _OPENAI,
-    "/v1/messages/count_tokens": _ANTHROPIC,
-    "/tokenize": _VLLM,
-    "/detokenize": _VLLM,
-}

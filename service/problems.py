@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -140,12 +141,21 @@ def _parts(error: Mapping[str, Any], body: object) -> Iterator[object]:
             yield part
 
 
-_PLACE = re.compile(r"(?:request: )?((?:[A-Za-z_$][\w$-]*|\[\d+\])(?:\.[A-Za-z_$][\w$-]*|\[\d+\])*): ", re.ASCII)
+_STEP = r'[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]'
+_PLACE = re.compile(rf"(?:request: )?((?:{_STEP})(?:\.?(?:{_STEP}))*): ", re.ASCII)
 
 
 def path_pointer(message: str) -> str:
     """``/messages/2/content`` of an error that begins ``messages[2].content: ``."""
     match = _PLACE.match(message)
-    if match is None or match[1] == "request":
-        return ""
-    return pointer_to(part for part in re.split(r"[.\[\]]+", match[1]) if part)
+    return "" if match is None or match[1] == "request" else pointer_of(match[1])
+
+
+def pointer_of(path: str) -> str:
+    """The JSON pointer of a path as the estimators write it.
+
+    >>> pointer_of('messages[2]["a b"].content')
+    '/messages/2/a b/content'
+    """
+    steps = (step.strip("[]") if step[:2] != '["' else json.loads(step[1:-1]) for step in re.findall(_STEP, path))
+    return pointer_to(steps)

@@ -120,6 +120,55 @@ def test_google_on_vertex(server: Any) -> None:
     assert server.post(path, body).json() == {"totalTokens": counted.total_tokens}
 
 
+HOSTED = [
+    *("googleSearch", "google_search", "googleSearchRetrieval", "codeExecution", "code_execution", "urlContext"),
+    *("retrieval", "googleMaps", "fileSearch", "computerUse", "enterpriseWebSearch"),
+]
+
+
+@pytest.mark.parametrize("hosted", HOSTED)
+@pytest.mark.parametrize("inside", [False, True])
+def test_google_refuses_tools_that_it_runs_itself(server: Any, hosted: str, inside: bool) -> None:
+    body: Any = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}], "tools": [{hosted: {}}]}
+    response = server.post(
+        "/v1beta/models/gemini-2.5-pro:countTokens", {"generateContentRequest": body} if inside else body
+    )
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
+    assert f"tools[0].{hosted}" in error["message"]
+
+
+def test_google_refuses_them_on_vertex(server: Any) -> None:
+    client = genai.Client(vertexai=True, api_key="any", http_options=types.HttpOptions(base_url=server.url))
+    config = types.CountTokensConfig(tools=[types.Tool(google_search=types.GoogleSearch())])
+    with pytest.raises(errors.ClientError) as refused:
+        client.models.count_tokens(model="gemini-2.5-pro", contents="Hi", config=config)
+    assert (refused.value.code, refused.value.status) == (400, "INVALID_ARGUMENT")
+
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "x-widget": "map"}}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place"),
+    [
+        ("/v1/responses/input_tokens", {"input": "a", "tools": [{**TOOL, "parameters": SCHEMA}]},
+         "tools[0].parameters.properties.city.x-widget"),
+        ("/v1/responses/input_tokens", {"input": "a", "tools": [{**TOOL, "beta": True}]}, "tools[0].beta"),
+        ("/v1/responses/input_tokens",
+         {"input": "a", "text": {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}},
+         "text.format.schema.properties.city.x-widget"),
+        ("/v1/messages/count_tokens",
+         {"messages": [{"role": "user", "content": "a"}], "tools": [{"name": "a", "input_schema": SCHEMA}]},
+         "tools[0].input_schema.properties.city.x-widget"),
+    ],
+)  # fmt: skip
+def test_nothing_is_left_out_of_a_count(server: Any, path: str, body: dict[str, Any], place: str) -> None:
+    response = server.post(path, {"model": "claude-opus-4-6" if "messages" in path else "gpt-4o", **body})
+    assert response.status_code == 400
+    assert place in response.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta"])
 def test_google_paths(server: Any, version: str) -> None:
     path = f"/{version}/models/gemini-2.5-pro:countTokens"
