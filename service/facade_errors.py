@@ -26,6 +26,12 @@ def _place(problem: Problem) -> str | None:
     return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", ".".join(parts))
 
 
+def _placed(problem: Problem) -> str:
+    """What is wrong, after its place: for vendors whose errors have no member for that."""
+    place = _place(problem)
+    return problem.detail if place is None or place in problem.detail else f"{place}: {problem.detail}"
+
+
 def _openai_error(problem: Problem, request_id: str) -> dict[str, Any]:
     codes = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
     kind = "server_error" if problem.status >= 500 else _OPENAI_TYPES.get(problem.status, "invalid_request_error")
@@ -35,15 +41,13 @@ def _openai_error(problem: Problem, request_id: str) -> dict[str, Any]:
 
 def _anthropic_error(problem: Problem, request_id: str) -> dict[str, Any]:
     kind = _ANTHROPIC_TYPES.get(problem.status, "invalid_request_error")
-    place = _place(problem)
-    message = problem.detail if place is None or place in problem.detail else f"{place}: {problem.detail}"
-    return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
+    return {"type": "error", "error": {"type": kind, "message": _placed(problem)}, "request_id": request_id}
 
 
 def _google_error(problem: Problem, request_id: str) -> dict[str, Any]:
     code = _AS_BAD_REQUEST.get(problem.status, problem.status)
     status = _GOOGLE_STATUSES.get(code, "INVALID_ARGUMENT")
-    return {"error": {"code": code, "message": problem.detail, "status": status}}
+    return {"error": {"code": code, "message": _placed(problem), "status": status}}
 
 
 def _vllm_error(problem: Problem, request_id: str) -> dict[str, Any]:

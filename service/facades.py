@@ -9,17 +9,19 @@ Shapes as seen in openai 3.57.0, anthropic 2.14.0 and google-genai 3.6.1; vLLM's
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..estimators.limits import find_limits
 from ..estimators.request_count import RequestCount, count_request
-from ..tokenizers.counter import Encoder
+from ..tokenizers.counter import Counter, Encoder
 from ..tokenizers.registry import BUILT_IN, DEFAULT_COUNTER
+from ..tokenizers.text import well_formed
 from . import schemas
 from .facade_errors import ANTHROPIC, GOOGLE, OPENAI, VLLM
+from .facade_shapes import At, Shape, check_anthropic, check_google, check_openai, same_model
 from .operations import Done, Operation
-from .problems import invalid, pointer_of
+from .problems import invalid, pointer_of, pointer_to
 from .routes import Operations, faults_at
 
 
@@ -31,29 +33,32 @@ class Facades:
 
     def openai(self, body: schemas.OpenAIBody) -> Done:
         """For ``client.responses.input_tokens.count`` of the openai package."""
-        request = {"input": [], **_request(body)}
+        request = _request(body)
         for name in ("previous_response_id", "conversation"):
             if request.get(name) is not None:
                 raise invalid(f"/{name}", f"{name!r} names what only OpenAI has: send the whole input instead")
-        counted = _count(self._operations, request, body.model)
+        counted = _count(self._operations, request, body.model, check_openai)
         return _done(counted, {"object": "response.input_tokens", "input_tokens": counted.tokens})
 
     def anthropic(self, body: schemas.AnthropicBody) -> Done:
         """For ``client.messages.count_tokens`` of the anthropic package."""
-        counted = _count(self._operations, _request(body), body.model)
+        counted = _count(self._operations, _request(body), body.model, check_anthropic)
         return _done(counted, {"input_tokens": counted.tokens})
 
     def gemini(self, body: schemas.GoogleBody, model: str) -> Done:
         """For ``client.models.count_tokens`` of the google-genai package."""
-        request = _request(body)
-        whole = request.pop("generateContentRequest", None)
-        if whole is not None:
-            if request or not isinstance(whole, dict):
-                raise invalid("/generateContentRequest", "an object is needed, without 'contents' beside it")
-            request = {name: value for name, value in whole.items() if name != "model"}
-        if isinstance(contents := request.get("contents"), list):  # Google takes a content without a role as the user's
-            request["contents"] = [{"role": "user", **each} if isinstance(each, dict) else each for each in contents]
-        counted = _count(self._operations, request, model)
+        request: dict[str, Any] = _request(body)
+        at: At = ()
+        for key in ("generateContentRequest", "generate_content_request"):
+            if request.get(key) is not None:
+                whole, at = request.pop(key), (key,)
+                if request or not isinstance(whole, dict):
+                    raise invalid(pointer_to(at), "an object is needed, without 'contents' beside it")
+                request = dict(whole)
+        for name, where in ((body.model, "/model"), (request.pop("model", None), pointer_to((*at, "model")))):
+            if name is not None and not same_model(name, model):
+                raise invalid(where, f"it is another model than that of the path, {model[:80]!r}")
+        counted = _count(self._operations, request, model, check_google, at)
         return _done(counted, {"totalTokens": counted.tokens})
 
     def vertex(self, body: schemas.GoogleBody, model: str, project: str, location: str) -> Done:
@@ -65,24 +70,28 @@ class Facades:
         _refuse_unknown(body)
         if body.prompt is None:
             raise invalid("/prompt", "'prompt' is missing")
-        counter, limit = _vllm_counter(self._operations, body.model)
+        counter, encoder, limit = _vllm_counter(self._operations, body.model)
         self._operations.check_texts(body.prompt, self._operations.settings.max_tokenize_chars)
-        ids = counter.encode(body.prompt)
+        text, repaired = well_formed(body.prompt)
+        ids = encoder.encode(text)
         strings = (
-            [counter.decode((token,)).decode(errors="replace") for token in ids] if body.return_token_strs else None
+            [encoder.decode((token,)).decode(errors="replace") for token in ids] if body.return_token_strs else None
         )
-        count = counter.count("")._replace(tokens=len(ids))
+        count = counter.count("")._replace(
+            tokens=len(ids)
+        )  # as good as the model's tokenizer is known, not the encoding
+        warnings = (*count.warnings, "lone_surrogate") if repaired else count.warnings
         answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids, "token_strs": strings}
-        return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None), (count,))
+        return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None, warnings), (count,))
 
     def detokenize(self, body: schemas.VllmDetokenizeBody) -> Done:
         """vLLM's ``/detokenize``; bytes that are no character become U+FFFD."""
         _refuse_unknown(body)
-        counter, _ = _vllm_counter(self._operations, body.model)
+        _, encoder, _ = _vllm_counter(self._operations, body.model)
         if len(body.tokens) > self._operations.settings.max_tokenize_chars:
             raise invalid("/tokens", f"more than {self._operations.settings.max_tokenize_chars:,} tokens")
         with faults_at("/tokens"):
-            return Done({"prompt": counter.decode(body.tokens).decode(errors="replace")})
+            return Done({"prompt": encoder.decode(body.tokens).decode(errors="replace")})
 
 
 def facades(operations: Operations) -> list[Operation]:
@@ -140,23 +149,26 @@ def _refuse_unknown(body: schemas.VendorBody) -> None:
         raise invalid(f"/{name}", f"{name!r} cannot be honoured here: a prompt is tokenized as it is")
 
 
-def _count(operations: Operations, request: dict[str, Any], model: str | None) -> RequestCount:
+def _count(
+    operations: Operations, request: dict[str, Any], model: str | None, check: Shape, at: At = ()
+) -> RequestCount:
+    """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would."""
     if not model:
         raise invalid("/model", "'model' is missing")
     operations.counter(f"model:{model}", "/model")
     operations.check_request(request)
-    with faults_at(""):
+    check(request, at)
+    with faults_at(pointer_to(at)):
         counted = count_request(request, model)
     for path in counted.not_counted:
-        raise invalid(
-            pointer_of(path), f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
-        )
+        detail = f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
+        raise invalid(pointer_to(at) + pointer_of(path), detail)
     operations.warmed(f"model:{model}")
     return counted
 
 
-def _vllm_counter(operations: Operations, model: str | None) -> tuple[Encoder, int | None]:
-    """The encoding a server of ``model`` would have, and the model's context window."""
+def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, Encoder, int | None]:
+    """The model's counter, the encoding a server of it would have, and its context window."""
     name = model or DEFAULT_COUNTER
     is_counter = name.partition(":")[0] in BUILT_IN
     counter = operations.counter(name if is_counter else f"model:{name}", "/model")
@@ -166,14 +178,31 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[Encoder, i
         tokenizer = tokenizer_of(counter)
     if not isinstance(tokenizer, Encoder):
         raise invalid("/model", f"{name!r} has no token ids")
-    return tokenizer, None if is_counter else find_limits(name).context_window
+    return counter, tokenizer, None if is_counter else find_limits(name).context_window
 
 
 def _done(counted: RequestCount, answer: Mapping[str, Any]) -> Done:
     rule = f"{counted.tokenizer}; {counted.rule.name}" if counted.rule else counted.tokenizer
-    return Done(answer, _quality(counted.kind, rule, counted.fingerprint, counted.interval), (counted,))
+    return Done(
+        answer, _quality(counted.kind, rule, counted.fingerprint, _bounds(counted), counted.warnings), (counted,)
+    )
 
 
-def _quality(kind: str, method: str, fingerprint: str, interval: tuple[int, int] | None) -> tuple[tuple[str, str], ...]:
-    headers = (("X-Tokengap-Kind", kind), ("X-Tokengap-Method", method), ("X-Tokengap-Fingerprint", fingerprint))
-    return (*headers, ("X-Tokengap-Interval", f"{interval[0]}-{interval[1]}")) if interval else headers
+def _bounds(counted: RequestCount) -> tuple[int, int] | None:
+    """The interval of the count; where its texts have none, that of its images, around what the texts are taken for."""
+    images = counted.parts.get("images")
+    if counted.interval is not None or images is None or images.interval is None:
+        return counted.interval
+    low, high = (counted.tokens - images.tokens + bound for bound in images.interval)
+    return (low, high) if low < high else None
+
+
+def _quality(
+    kind: str, method: str, fingerprint: str, interval: tuple[int, int] | None, warnings: Sequence[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    headers = [("X-Tokengap-Kind", kind), ("X-Tokengap-Method", method), ("X-Tokengap-Fingerprint", fingerprint)]
+    if interval:
+        headers.append(("X-Tokengap-Interval", f"{interval[0]}-{interval[1]}"))
+    if warnings:
+        headers.append(("X-Tokengap-Warnings", ", ".join(warnings)))
+    return tuple(headers)

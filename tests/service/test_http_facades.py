@@ -57,7 +57,10 @@ def test_openai(server: Any, body: dict[str, Any]) -> None:
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"conversation": "conv_1"}, "conversation"),
         ({"tools": [{"type": "web_search"}]}, "tools[0]"),
-        ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]}, "input[0].content[0]"),
+        (
+            {"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "f"}]}]},
+            "input[0].content[0].file_id",
+        ),
     ],
 )
 def test_openai_refuses_what_it_cannot_count(server: Any, body: dict[str, Any], param: str) -> None:
@@ -175,9 +178,102 @@ def test_google_paths(server: Any, version: str) -> None:
     body = {"contents": [{"parts": [{"text": "Hello"}]}]}
     plain = server.post(path, body)
     assert plain.status_code == 200
-    assert server.post(path, {"generateContentRequest": {"model": "x", **body}}).json() == plain.json()
+    for model in ("gemini-2.5-pro", "models/gemini-2.5-pro"):
+        assert server.post(path, {"generateContentRequest": {"model": model, **body}}).json() == plain.json()
     wrong = server.post(path, {"contents": 3}).json()["error"]
     assert (wrong["code"], wrong["status"]) == (400, "INVALID_ARGUMENT")
+
+
+HI = {"role": "user", "content": "Hi"}
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place"),
+    [
+        ("openai", {"messages": [HI]}, "messages"),
+        ("openai", {"input": "a", "messages": [HI]}, "messages"),
+        ("openai", {"prompt": "a"}, "prompt"),
+        ("openai", {"input": "a", "system": "b"}, "system"),
+        ("openai", {}, "input"),
+        ("openai", {"input": ["a", "b"]}, "input[0]"),
+        ("openai", {"input": [{"role": "user", "content": [{"type": "text", "text": "a"}]}]},
+         "input[0].content[0].type"),
+        ("openai", {"input": [{"role": "tool", "content": "a"}]}, "input[0].role"),
+        ("openai", {"input": "a", "tools": [{"type": "function", "function": {"name": "a"}}]}, "tools[0].function"),
+        ("openai", {"input": "a", "tools": [{"name": "a", "input_schema": {"type": "object"}}]},
+         "tools[0].input_schema"),
+        ("openai", {"input": [{"role": "user", "content": [{"type": "input_image", "file_id": "f"}]}]},
+         "input[0].content[0].file_id"),
+        ("anthropic", {"input": "hi"}, "input"),
+        ("anthropic", {"contents": [{"parts": [{"text": "a"}]}]}, "contents"),
+        ("anthropic", {"prompt": "hi"}, "prompt"),
+        ("anthropic", {}, "messages"),
+        ("anthropic", {"messages": [HI], "instructions": "a"}, "instructions"),
+        ("anthropic", {"messages": [{"role": "user", "content": [{"type": "input_text", "text": "a"}]}]},
+         "messages[0].content[0].type"),
+        ("anthropic", {"messages": [{"role": "developer", "content": "a"}]}, "messages[0].role"),
+        ("anthropic", {"messages": [HI], "tools": [{"type": "function", "function": {"name": "a"}}]},
+         "tools[0].function"),
+        ("anthropic", {"messages": [{"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "image", "source":
+             {"type": "file", "file_id": "f"}}]}]}]}, "messages[0].content[0].content[0].source.file_id"),
+        ("google", {"messages": [HI]}, "messages"),
+        ("google", {"input": "a"}, "input"),
+        ("google", {}, "contents"),
+        ("google", {"contents": "a"}, "contents"),
+        ("google", {"contents": [{"role": "user", "content": "a"}]}, "contents[0]"),
+        ("google", {"contents": [{"parts": ["a"]}]}, "contents[0].parts[0]"),
+        ("google", {"contents": [{"parts": [{"text": "a"}]}], "tools": [{"type": "function", "name": "a"}]},
+         "tools[0].type"),
+        ("google", {"generateContentRequest": {"model": "models/gemini-2.0-flash", "contents": []}}, "another model"),
+        ("google", {"model": "gemini-2.0-flash", "contents": []}, "another model"),
+    ],
+)  # fmt: skip
+def test_other_shapes_are_refused_as_the_vendor_would(server: Any, path: str, body: dict[str, Any], place: str) -> None:
+    paths = {
+        "openai": ("/v1/responses/input_tokens", {"model": "gpt-4o"}),
+        "anthropic": ("/v1/messages/count_tokens", {"model": "claude-opus-4-6"}),
+        "google": ("/v1beta/models/gemini-2.5-pro:countTokens", {}),
+    }
+    response = server.post(paths[path][0], {**paths[path][1], **body})
+    error = response.json()["error"]
+    assert response.status_code == 400
+    if path == "openai":
+        assert error["param"] == place
+    else:
+        assert place in error["message"]
+
+
+def test_settings_that_add_nothing_pass(server: Any) -> None:
+    body = {"model": "gpt-4o", "input": "Hi", "temperature": 0, "max_output_tokens": 9, "metadata": {"a": "b"}}
+    assert server.post("/v1/responses/input_tokens", body).status_code == 200
+    body = {"model": "claude-opus-4-6", "messages": [HI], "max_tokens": 9}
+    assert server.post("/v1/messages/count_tokens", body).status_code == 200
+
+
+def test_an_image_of_unknown_size_is_counted_as_the_most_and_says_so(server: Any) -> None:
+    text = {"type": "text", "text": "Hi"}
+    ask = {"model": "claude-opus-4-6", "messages": [{"role": "user", "content": [IMAGE, text]}]}
+    of_text = count_request({**ask, "messages": [{"role": "user", "content": [text]}]}).tokens
+    response = server.post("/v1/messages/count_tokens", ask)
+    counted, part = response.json()["input_tokens"], count_request(ask).parts["images"]
+    assert part.interval is not None
+    low, high = (of_text + bound for bound in part.interval)
+    assert response.headers["x-tokengap-interval"] == f"{low}-{high}"
+    assert low < counted <= high
+    assert "image_size_unknown" in response.headers["x-tokengap-warnings"].split(", ")
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-6", "gemini-2.5-pro", "gpt-4o", "o200k_base", None])
+def test_vllm_says_how_good_a_tokenizer_is_as_tokenize_does(server: Any, model: str | None) -> None:
+    named = {} if model is None else {"model": model}
+    response = server.post("/tokenize", {"prompt": "hi", **named})
+    by = {"counter": model} if model == "o200k_base" else named
+    (shown,) = server.post("/v1/tokenize", {"input": "hi", **by}).json()["results"]
+    assert response.headers["x-tokengap-kind"] == shown["kind"]
+    assert response.headers.get("x-tokengap-warnings", "") == ", ".join(shown["warnings"])
+    assert (shown["kind"] == "heuristic") == (model in ("claude-opus-4-6", "gemini-2.5-pro"))
 
 
 def test_vllm(server: Any) -> None:
