@@ -92,11 +92,14 @@ class Costing:
 
     def _price_request(self, body: CostBody, options: Mapping[str, Any]) -> RequestCost:
         self._operations.check_request(body.request)
+        named = "/model" if body.model else "/request/model"
         if body.counter is not None:
             self._operations.counter(body.counter, "/counter")
+        else:
+            self._operations.check_allowed("model:", named)
         request = ChatRequest("request", body.request)
         _usage(body, 0)  # what is wrong with the counts is no fault of the request
-        with faults_at("/request", unknown="/model" if body.model else "/request/model"):
+        with faults_at("/request", unknown=named):
             return price_request(
                 request, body.model, counter=body.counter, usage=lambda tokens: _usage(body, tokens), **options
             )

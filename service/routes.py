@@ -129,15 +129,17 @@ class Operations:
     def fit(self, body: FitBody) -> Done:
         """Say whether a text or a request fits a model, with room for its answer."""
         (spec,) = body.specs()
+        unknown = "/model" if body.model or body.request is None else "/request/model"
         if body.counter:
             self.counter(spec, "/counter")
+        else:
+            self.check_allowed(spec, unknown)
         if (body.input is None) == (body.request is None):
             raise _one_of_two()
         if body.input is None:
             self.check_request(body.request)
         self.check_texts([text for text in (body.input, body.answer) if text is not None])
         given = ChatRequest("request", body.request) if body.input is None else body.input
-        unknown = "/model" if body.model or body.request is None else "/request/model"
         with faults_at("/request" if body.input is None else "", unknown):
             fitted = fit_input(
                 given, body.model, counter=body.counter, output_tokens=body.output_tokens, answer=body.answer
@@ -155,12 +157,16 @@ class Operations:
 
     def counter(self, spec: str, pointer: str) -> Counter:
         """A counter that is allowed. Raises Problem, pointing to where the spec was given."""
+        self.check_allowed(spec, pointer)
+        with faults_at(pointer):
+            return get_counter(spec)
+
+    def check_allowed(self, spec: str, pointer: str) -> None:
+        """Refuse a counter that the settings do not offer."""
         name = spec.partition(":")[0]
         if name not in self.settings.counters and (name in BUILT_IN or name in plugins()):
             detail = f"the counter {name!r} is not offered over HTTP; GET /v1/counters lists those that are"
             raise Problem("counter-not-allowed", detail, (Fault(pointer, detail),))
-        with faults_at(pointer):
-            return get_counter(spec)
 
     def check_texts(self, given: str | Sequence[str], most: int | None = None, times: int = 1) -> None:
         """Refuse more texts, or more characters times counters, than one request may hold."""

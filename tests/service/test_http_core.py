@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +153,43 @@ def test_what_is_wrong_is_a_problem_that_points_to_it(
     assert problem["title"] == TITLES[kind][1]
     assert problem["errors"][0]["pointer"] == pointer
     assert problem["instance"].endswith(response.headers["x-request-id"])
+
+
+@pytest.fixture(scope="module")
+def restricted(serve: Callable[..., Any]) -> Iterator[Any]:
+    with serve(counters="words,o200k_base", preload="o200k_base") as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("/v1/count", {"input": "a", "model": "gpt-4"}, "/model"),
+        ("/v1/count", {"input": "a", "counters": ["cl100k_base"]}, "/counters/0"),
+        ("/v1/compare", {"input": "a", "counters": ["o200k_base"], "baseline": "chars:4"}, "/baseline"),
+        ("/v1/tokenize", {"input": "a", "model": "gpt-4"}, "/model"),
+        ("/v1/fit", {"model": "gpt-4", "input": "a"}, "/model"),
+        ("/v1/fit", {"request": {**CHAT, "model": "gpt-4"}}, "/request/model"),
+        ("/v1/fit", {"model": "gpt-4", "input": "a", "counter": "cl100k_base"}, "/counter"),
+        ("/v1/cost", {"request": {**CHAT, "model": "gpt-4"}}, "/request/model"),
+        ("/v1/cost", {"model": "gpt-4", "request": CHAT}, "/model"),
+        ("/v1/cost", {"request": CHAT, "counter": "cl100k_base"}, "/counter"),
+        ("/v1/budgets/check",
+         {"configuration": {"model": "gpt-4", "budget": [{"name": "a", "paths": ["**"], "max_tokens": 9}]},
+          "files": {"a": "a"}}, None),
+        ("/v1/responses/input_tokens", {"model": "gpt-4", "input": "a"}, None),
+        ("/v1/messages/count_tokens", {"model": "gpt-4", "messages": CHAT["messages"]}, None),
+        ("/v1beta/models/gpt-4:countTokens", {"contents": [{"parts": [{"text": "a"}]}]}, None),
+        ("/tokenize", {"model": "gpt-4", "prompt": "a"}, None),
+        ("/detokenize", {"model": "cl100k_base", "tokens": [1]}, None),
+    ],
+)  # fmt: skip
+def test_only_the_counters_of_the_settings_are_used(restricted: Any, path: str, body: Any, pointer: str | None) -> None:
+    response = restricted.post(path, body)
+    assert response.status_code == 403, response.text
+    if pointer is not None:
+        assert response.json()["errors"][0]["pointer"] == pointer
+    assert restricted.post("/v1/fit", {"model": "gpt-4", "input": "a", "counter": "o200k_base"}).json()["tokens"] == 1
 
 
 @pytest.mark.parametrize(
