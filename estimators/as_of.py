@@ -23,8 +23,8 @@ class AsOf:
 def parse_as_of(value: str | date | None) -> AsOf:
     """Read a time, a date, or their ISO 8601 text; ``None`` is now.
 
-    >>> parse_as_of("2026-11-30T14:00:00+02:00").time.isoformat()
-    '2026-11-30T12:00:00+00:00'
+    >>> in_utc(parse_as_of("2026-11-30T14:00:00+02:00").time)
+    '2026-11-30T12:00:00Z'
 
     Raises TokengapError for a text that is neither.
     """
@@ -51,3 +51,8 @@ def parse_as_of(value: str | date | None) -> AsOf:
         return AsOf(value.astimezone(UTC), bare)
     except OverflowError:
         raise TokengapError(f"bad time {value.isoformat()!r}: it is outside the calendar in UTC") from None
+
+
+def in_utc(time: datetime) -> str:
+    """A time in UTC as every answer writes it, to the second: ``2026-11-30T12:00:00Z``."""
+    return time.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -239,10 +239,11 @@ def _violation(violation: Violation) -> Json:
 
 
 def _prices(prices: Prices) -> Json:
+    from .as_of import in_utc
     from .contract import price_json
 
     return {
-        "at": prices.at.time.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "at": in_utc(prices.at.time),
         "pinned": prices.pinned,
         "age_days": prices.age_days,
         "stale": prices.stale,

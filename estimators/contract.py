@@ -37,13 +37,7 @@ def price_json(price: Price) -> Json:
             {"above": tier.above, "per_million_tokens": {unit: plain(rate) for unit, rate in tier.per_million.items()}}
             for tier in price.tiers
         ],
-        "source": {
-            "table": price.source.table,
-            "version": price.source.version,
-            "provider": price.source.provider,
-            "model": price.source.model,
-            "as_of": price.source.as_of,
-        },
+        "source": price.source.to_dict(),
         "warnings": list(price.warnings),
     }
 

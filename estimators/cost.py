@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
-from .as_of import AsOf, parse_as_of
+from .as_of import AsOf, in_utc, parse_as_of
 from .currency import ExchangeRate, given_rate
 from .price import CONTEXT, EVENTS_PER_PRICE, TOKENS_PER_PRICE, Money, Price, PriceSource, amount_of, given_price, plain
 from .price_book import STANDARD, PriceBook, check_names, given_book
@@ -106,7 +106,7 @@ class CostResult:
             "rule": self.rule,
             "tier": None if self.tier is None else {"above": self.tier, "applies_to": "whole request"},
             "usage": self.usage.to_dict(),
-            "as_of": self.as_of.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "as_of": in_utc(self.as_of),
             "effective_date": self.source.effective_date,
             "source": self.source.to_dict(),
             "converted": self.converted.to_dict() if self.converted else None,
@@ -366,7 +366,7 @@ def _split(counts: Mapping[str, Quantity | None], rates: Mapping[str, Decimal]) 
 
 def _unknown(usage: Usage, model: str, time: AsOf, book: PriceBook, error: UnknownNameError) -> CostResult:
     table = book.table
-    source = PriceSource(table.name, table.version, sha256=table.sha256, as_of=time.time.isoformat(timespec="seconds"))
+    source = PriceSource(table.name, table.version, sha256=table.sha256, as_of=in_utc(time.time))
     return CostResult(
         "unknown_model",
         model,

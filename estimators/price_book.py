@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from . import price_table
-from .as_of import parse_as_of
+from .as_of import in_utc, parse_as_of
 from .price import CONTEXT, Price, PriceSource, Tier, check_rate
 from .price_names import ALIASES, MAX_NAME, Found, canonical, clean, forms
 
@@ -310,7 +310,7 @@ def _source(layer: Layer, entry: Entry, asked: _Asked, based_on: PriceSource | N
         None,
         provider,
         rest if slash and provider and canonical(prefix) == provider else asked.model,
-        asked.as_of.isoformat(timespec="seconds"),
+        in_utc(asked.as_of),
         start.isoformat() if start else None,
         layer.sha256,
         based_on,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..tokenizers.errors import TokengapError
 from . import price_names
+from .as_of import in_utc
 from .price import Price, PriceSource, Tier, plain
 from .price_names import Found
 
@@ -141,7 +142,7 @@ def _price_at(table: PriceTable, found: Found, as_of: datetime, variant: str | N
 
 def source(table: PriceTable, found: Found, as_of: datetime, since: date | None) -> PriceSource:
     started = since.isoformat() if since else None
-    time = as_of.isoformat(timespec="seconds")
+    time = in_utc(as_of)
     return PriceSource(table.name, table.version, found.provider, found.model, time, started, table.sha256)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
-from ..estimators.as_of import parse_as_of
+from ..estimators.as_of import in_utc, parse_as_of
 from ..estimators.cost import CostResult, price_report, price_usage
 from ..estimators.counting import ChatRequest
 from ..estimators.currency import parse_exchange_rate
@@ -72,7 +72,7 @@ class Costing:
                 found = {"prices": [row.to_dict() for row in list_prices(book, asked, pattern, provider)]}
         else:
             found = {"providers": count_models(book, time)}
-        return {**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source}
+        return {**found, "as_of": in_utc(time), "source": source}
 
     def _options(self, body: CostBody) -> dict[str, Any]:
         """What says which price holds, whatever is priced."""

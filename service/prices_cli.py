@@ -32,7 +32,7 @@ def add_parsers(subparsers: _SubParsersAction[Any]) -> None:
 
 def run_prices(args: argparse.Namespace) -> int:
     """Print the prices that match."""
-    from ..estimators.as_of import parse_as_of
+    from ..estimators.as_of import in_utc, parse_as_of
     from ..estimators.price_list import count_models, list_prices
 
     book = load(args)
@@ -45,7 +45,7 @@ def run_prices(args: argparse.Namespace) -> int:
         files = [{"name": layer.name, "path": layer.path, "sha256": layer.sha256} for layer in book.layers]
         source = {"table": table.name, "version": table.version, "sha256": table.sha256, "files": files}
         found = {"prices": [row.to_dict() for row in rows]} if listed else {"providers": count_models(book, time)}
-        write_json({**found, "as_of": time.isoformat(timespec="seconds").replace("+00:00", "Z"), "source": source})
+        write_json({**found, "as_of": in_utc(time), "source": source})
     elif listed:
         notes = dict.fromkeys(f"note: {row.name}: {warning}" for row in rows for warning in row.price.warnings)
         if rows:

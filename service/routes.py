@@ -118,6 +118,7 @@ class Operations:
                     "tokenizer": counted.tokenizer,
                     "fingerprint": counted.fingerprint,
                     "kind": counted.kind,
+                    "interval": counted.interval,
                     "tokens": counted.tokens,
                     "pieces": list(_shown(ids, pieces)),
                     "warnings": counted.warnings,

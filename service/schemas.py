@@ -331,6 +331,7 @@ class TokenizedAnswer(Answer):
     tokenizer: str
     fingerprint: str
     kind: Kind
+    interval: Interval
     tokens: int
     pieces: list[PieceAnswer]
     warnings: list[str]

@@ -47,7 +47,7 @@ def test_source() -> None:
         "openai",
         "gpt-4o",
     )
-    assert source.as_of == "2026-11-30T12:00:00+00:00"
+    assert source.as_of == "2026-11-30T12:00:00Z"
 
 
 @pytest.mark.parametrize("model", ["gpt-99-super", "no-such-model", "nope/gpt-4o", "", "/", "gpt-4o-"])

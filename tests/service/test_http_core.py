@@ -100,6 +100,25 @@ def test_tokens_are_shown_with_what_a_count_says(server: Any, by: dict[str, str]
     assert shown == {name: counted[name] for name in shown}
 
 
+def test_times_and_sources_of_prices_have_one_form(server: Any) -> None:
+    """Whatever is asked, a price says where it is from and when it holds in the same words."""
+    at, call = "2026-11-30T14:00:00+02:00", {"model": "gpt-4o", "input_tokens": 1}
+    (counted,) = server.post("/v1/count", {"input": "a", "model": "gpt-4o", "as_of": at}).json()["prices"]
+    compared, *_ = server.post("/v1/compare", {"input": "a", "model": "gpt-4o", "as_of": at}).json()["prices"]
+    priced = server.post("/v1/cost", {**call, "as_of": at}).json()
+    (listed,) = [
+        row
+        for row in server.get("/v1/prices", params={"pattern": "gpt-4o", "provider": "openai", "as_of": at}).json()[
+            "prices"
+        ]
+        if row["model"] == "gpt-4o"
+    ]
+    assert counted["source"] == compared["source"] == priced["source"]
+    assert counted["source"]["as_of"] == priced["as_of"] == "2026-11-30T12:00:00Z"
+    assert counted["source"]["effective_date"] == priced["effective_date"] == listed["effective_date"]
+    assert len(counted["source"]["sha256"]) == 64
+
+
 def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
     text = "héllo 日本 नमस्ते 😀"
     result = server.post("/v1/tokenize", {"input": text, "counter": "cl100k_base"}).json()["results"][0]
@@ -251,6 +270,7 @@ def test_lists(server: Any, answer: Callable[..., Any]) -> None:
     assert counters == [entry for entry in answer("counters")["counters"] if entry["name"] != "bpe"]
     assert server.get("/v1/models?containing=gpt-4o").json()["models"] == answer("models", "gpt-4o")
     assert server.get("/v1/models?all=maybe").status_code == 422
+    assert server.get("/v1/models?containing=gpt-99").json() == {"models": []}
 
 
 @pytest.mark.slow
