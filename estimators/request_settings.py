@@ -20,6 +20,11 @@ def named_model(body: object) -> str | None:
     return model if isinstance(model, str) else None
 
 
+def model_path(body: object) -> str:
+    """Where a request names its model, or would."""
+    return _setting_at(body, "model")[1]
+
+
 def requested_output(body: object) -> int | None:
     """The most output tokens that a request allows itself, where it says so."""
     generation = _setting(body, "generationConfig") or _setting(body, "generation_config") or _setting(body, "config")
@@ -45,10 +50,10 @@ def requested_variant(body: object) -> str | None:
         ("serviceTier", STANDARD_TIERS, PRICED_TIERS),
         ("speed", ("standard",), ("fast",)),
     ):
-        value = _setting(body, key)
+        value, path = _setting_at(body, key)
         name = value.lower() if isinstance(value, str) else value
         if value is not None and name not in (*standard, *priced):
-            raise TokengapError(f"{key}: no price is known for {str(value)[:40]!r}; say the variant that is billed")
+            raise TokengapError(f"{path}: no price is known for {str(value)[:40]!r}; say the variant that is billed")
         ways += [way for way in priced if way == name and way not in ways]
     if len(ways) > 1:
         raise TokengapError(
@@ -57,12 +62,36 @@ def requested_variant(body: object) -> str | None:
     return ways[0] if ways else None
 
 
+def variant_path(body: object) -> str:
+    """Where a request says how it is served: the path of its tier or speed, or of what makes it a line of a batch."""
+    for key in ("service_tier", "serviceTier", "speed"):
+        value, path = _setting_at(body, key)
+        if isinstance(value, str) and value.lower() in PRICED_TIERS:
+            return path
+    if isinstance(body, Mapping) and _inner(body) is not None:
+        return next((key for key in ("custom_id", "key") if key in body), "")
+    return ""
+
+
 def _setting(body: object, key: str) -> object:
-    inner = _inner(body)
-    for layer in (inner, body, _client_config(inner), _client_config(body)):  # what is sent, before what is around it
+    return _setting_at(body, key)[0]
+
+
+def _setting_at(body: object, key: str) -> tuple[object, str]:
+    """A setting and its path: of what is sent, before what is around it."""
+    inner, within = _inner(body), ""
+    if isinstance(body, Mapping) and inner is not None:
+        within = next(f"{name}." for name in BATCH_BODIES if name in body)
+    layers = (
+        (inner, within),
+        (body, ""),
+        (_client_config(inner), f"{within}config."),
+        (_client_config(body), "config."),
+    )
+    for layer, path in layers:
         if isinstance(layer, Mapping) and layer.get(key) is not None:
-            return layer[key]
-    return None
+            return layer[key], path + key
+    return None, f"{within}{key}"
 
 
 def _client_config(body: object) -> object:

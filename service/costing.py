@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -14,11 +15,13 @@ from ..estimators.counting import ChatRequest
 from ..estimators.currency import parse_exchange_rate
 from ..estimators.price_list import count_models, list_prices
 from ..estimators.request_cost import RequestCost, price_request
-from ..estimators.usage import Usage
+from ..estimators.request_settings import variant_path
+from ..estimators.usage import MAX_TOKENS, Usage
 from ..estimators.volume import VolumeEstimate, monthly_cost, parse_range, parse_share
+from ..tokenizers.errors import TokengapError, UnknownNameError
 from .operations import Done
-from .problems import Fault, Problem, in_http, invalid
-from .routes import Operations, faults_at, price_of
+from .problems import Fault, Problem, in_http, invalid, pointer_of, pointer_to
+from .routes import Operations, faults_at, model_pointer, price_of
 from .schemas import CostBody
 
 _COUNTS = {
@@ -30,6 +33,19 @@ _COUNTS = {
 }
 """Members that give a count, and the field of Usage each is for."""
 
+_PARTS_OF = {
+    "cache_read": ("cache_read", "cached_share", "cache_write"),
+    "cache_write_1h": ("cache_write_1h",),
+    "reasoning": ("reasoning_tokens",),
+    "input": ("input_tokens",),
+    "output": ("output_tokens",),
+}
+"""Members that may be what an error is about, by the field of Usage it names."""
+
+_ABOUT_VARIANT = re.compile(r"no (?:batch|flex|priority|fast) price is known|.*leave out the variant")
+_ABOUT_USAGE = re.compile(
+    r"(?:(?:bad|contradictory) usage: )?(?P<path>[A-Za-z_][\w.\[\]]*)(?:: | is | has | and | does | \()", re.ASCII
+)
 _FACTOR = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9}|/[1-9][0-9]{0,5})?", re.ASCII)
 
 
@@ -49,7 +65,7 @@ class Costing:
             found = self._price_request(body, options)
             priced, counted, answer = found.cost, found.count, found.to_dict()
         if priced.status == "unknown_model":
-            raise _unknown(priced, "/model" if body.model or body.request is None else "/request/model")
+            raise _unknown(priced, "/model" if body.model or body.request is None else model_pointer(body.request))
         answer = answer or priced.to_dict()
         if body.calls is not None:
             answer |= {"volume": _volume(body, priced, options).to_dict()}
@@ -92,16 +108,16 @@ class Costing:
 
     def _price_request(self, body: CostBody, options: Mapping[str, Any]) -> RequestCost:
         self._operations.check_request(body.request)
-        named = "/model" if body.model else "/request/model"
+        named = "/model" if body.model else model_pointer(body.request)
         if body.counter is not None:
             self._operations.counter(body.counter, "/counter")
         else:
             self._operations.check_allowed("model:", named)
         request = ChatRequest("request", body.request)
-        _usage(body, 0)  # what is wrong with the counts is no fault of the request
-        with faults_at("/request", unknown=named):
+        _usage(body, MAX_TOKENS)  # what is wrong with the counts is no fault of the request
+        with faults_at("/request", unknown=named), _precise(body):
             return price_request(
-                request, body.model, counter=body.counter, usage=lambda tokens: _usage(body, tokens), **options
+                request, body.model, counter=body.counter, usage=lambda tokens: _usage_of(body, tokens), **options
             )
 
 
@@ -129,23 +145,29 @@ def _refuse_conflicts(body: CostBody) -> None:
 
 def _price(body: CostBody, options: Mapping[str, Any]) -> CostResult:
     if body.usage is not None:
-        with faults_at("/usage"):
+        with faults_at("/usage", unknown="/model" if body.model else "/usage/model"), _precise(body):
             return price_report(body.usage, body.model, format=body.usage_format, **options)
     usage = _usage(body, body.input_tokens or 0)
-    with faults_at(""):
+    with faults_at("", unknown="/model"), _precise(body):
         return price_usage(usage, body.model, **options)
 
 
 def _usage(body: CostBody, tokens: int) -> Usage:
-    """The usage the body gives, of a call with so many input tokens."""
-    counts = {field: getattr(body, name) or 0 for name, field in _COUNTS.items()} | {"input": tokens}
+    """The usage the body gives, of a call with so many input tokens. Raises Problem, pointing to what is wrong."""
     with faults_at("/output_tokens"):
-        output = parse_range(str(body.output_tokens or 0), "output_tokens").typical
+        parse_range(str(body.output_tokens or 0), "output_tokens")
     if body.cached_share is not None:
         with faults_at("/cached_share"):
-            counts["cache_read"] = int(tokens * parse_share(body.cached_share))
-    with faults_at(""):
-        return Usage(**counts, output=output)
+            parse_share(body.cached_share)
+    with faults_at(""), _precise(body):
+        return _usage_of(body, tokens)
+
+
+def _usage_of(body: CostBody, tokens: int) -> Usage:
+    counts = {field: getattr(body, name) or 0 for name, field in _COUNTS.items()} | {"input": tokens}
+    if body.cached_share is not None:
+        counts["cache_read"] = int(tokens * parse_share(body.cached_share))
+    return Usage(**counts, output=parse_range(str(body.output_tokens or 0), "output_tokens").typical)
 
 
 def _volume(body: CostBody, priced: CostResult, options: Mapping[str, Any]) -> VolumeEstimate:
@@ -155,7 +177,7 @@ def _volume(body: CostBody, priced: CostResult, options: Mapping[str, Any]) -> V
         raise invalid("/words_factor", "a decimal or a fraction is needed, such as 1.333 or 4/3")
     with faults_at("/calls"):
         calls = parse_range(str(body.calls), "calls")
-    with faults_at(""):
+    with faults_at("", unknown="/model"), _precise(body):
         return monthly_cost(
             priced.model,
             input=priced.usage.input,
@@ -168,7 +190,52 @@ def _volume(body: CostBody, priced: CostResult, options: Mapping[str, Any]) -> V
         )
 
 
+@contextmanager
+def _precise(body: CostBody) -> Iterator[None]:
+    """Point to the member that an error is about, where it says which; others stay."""
+    try:
+        yield
+    except UnknownNameError:
+        raise
+    except TokengapError as error:
+        pointer = _place_of(str(error), body)
+        if pointer is None:
+            raise
+        raise invalid(pointer, in_http(str(error))) from None
+
+
+def _place_of(message: str, body: CostBody) -> str | None:
+    if _ABOUT_VARIANT.match(message):
+        if body.variant is not None or body.request is None:
+            return "/usage" if body.variant is None and body.usage is not None else "/variant"
+        return "/request" + pointer_of(variant_path(body.request))
+    if message.startswith("a model is needed"):
+        return "/model"
+    if (found := _ABOUT_USAGE.match(message)) is None:
+        return None
+    if body.usage is not None:
+        return "/usage" + pointer_to(_steps_in(body.usage, found["path"]))
+    given = (name for name in _PARTS_OF.get(found["path"], ()) if getattr(body, name) is not None)
+    return next((f"/{name}" for name in given), None)
+
+
+def _steps_in(report: Mapping[str, Any], path: str) -> Iterator[str]:
+    """The steps of a path in a usage object as far as they are there; the object itself may be called ``usage``."""
+    steps = pointer_of(path)[1:].split("/")
+    here: Any = report
+    for step in steps[1:] if steps[0] == "usage" and "usage" not in report else steps:
+        if isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+            here = here[int(step)]
+        elif isinstance(here, Mapping) and step in here:
+            here = here[step]
+        else:
+            return
+        yield step
+
+
 def _unknown(result: CostResult, pointer: str) -> Problem:
-    """The model is a name like any other: unknown is 404."""
+    """The model, or the provider, is a name like any other: unknown is 404."""
     detail = in_http(result.warnings[-1].removeprefix("unknown_model: "))
+    if detail.startswith("unknown provider"):
+        pointer = "/provider"
     return Problem("unknown-name", detail, (Fault(pointer, detail),), more={"suggestions": list(result.suggestions)})

@@ -15,6 +15,8 @@ from typing import Any
 from ..estimators.limits import find_limits
 from ..estimators.request_count import RequestCount, count_request
 from ..tokenizers.counter import Counter, Encoder
+from ..tokenizers.errors import unknown_name
+from ..tokenizers.models import known_model, models
 from ..tokenizers.registry import BUILT_IN, DEFAULT_COUNTER
 from ..tokenizers.text import well_formed
 from . import schemas
@@ -155,7 +157,10 @@ def _count(
     """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would."""
     if not model:
         raise invalid("/model", "'model' is missing")
-    operations.counter(f"model:{model}", "/model")
+    operations.check_allowed(f"model:{model}", "/model")
+    if known_model(model) is None:
+        with faults_at("/model"):
+            raise unknown_name("model", model, models(), "GET /v1/models lists those that are known")
     operations.check_request(request)
     check(request, at)
     with faults_at(pointer_to(at)):

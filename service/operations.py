@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from ..estimators.fields import describe
 from .problems import MEDIA_TYPE, Fault, Problem, faults_of, pointer_to
 from .protection import Abandoned, Bodies, Receive, Scope, Send, Workers, check_structure, parse, until_gone
 from .schemas import Body
@@ -160,6 +161,9 @@ class OperationRoute:
 
     def check(self, value: object) -> Body:
         """Check a body against its model."""
+        if not isinstance(value, dict):
+            detail = f"an object is needed, not {describe(value)}"
+            raise Problem("invalid-request", f"the body: {detail}", (Fault("", detail),))
         self._refuse_unknown(value)
         try:
             return self.operation.body.model_validate(value)
@@ -169,10 +173,10 @@ class OperationRoute:
             where = faults[0].pointer or "the body"
             raise Problem("invalid-request", f"{where}: {faults[0].detail}", faults) from None
 
-    def _refuse_unknown(self, value: object) -> None:
+    def _refuse_unknown(self, value: dict[str, object]) -> None:
         """Name the first members that the body does not have; pydantic would name each of a hundred thousand."""
         model = self.operation.body
-        if isinstance(value, dict) and model.model_config.get("extra") == "forbid":
+        if model.model_config.get("extra") == "forbid":
             known = {field.alias or name for name, field in model.model_fields.items()}
             unknown = list(islice((name for name in value if name not in known), MOST_FAULTS))
             if unknown:

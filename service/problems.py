@@ -17,7 +17,7 @@ TITLES: Mapping[str, tuple[int, str]] = {
     "malformed-json": (400, "The body is not JSON"),
     "missing-key": (401, "An API key is needed"),
     "counter-not-allowed": (403, "This counter is not offered here"),
-    "unknown-name": (404, "No counter or model has this name"),
+    "unknown-name": (404, "No counter, model or provider has this name"),
     "not-found": (404, "There is nothing at this path"),
     "method-not-allowed": (405, "This path takes another method"),
     "head-too-slow": (408, "The head of the request took too long to arrive"),
@@ -91,8 +91,11 @@ def problem_of(error: TokengapError, pointer: str, unknown: str | None = None) -
     Errors in a chat request begin with the place inside it, which continues the pointer.
     """
     detail = in_http(str(error))
+    while pointer == "/request" and detail.startswith("request: "):
+        detail = detail.removeprefix("request: ")  # the place again, as the command line names a file
     if isinstance(error, UnknownNameError):
-        faults = (Fault(pointer if unknown is None else unknown, detail),)
+        where = pointer if unknown is None else unknown
+        faults = (Fault("/provider" if detail.startswith("unknown provider") else where, detail),)
         return Problem("unknown-name", detail, faults, more={"suggestions": list(error.suggestions)})
     return invalid(pointer + path_pointer(detail), detail)
 
@@ -121,13 +124,34 @@ def pointer_to(parts: Iterable[object]) -> str:
 
 
 def faults_of(errors: Sequence[Mapping[str, Any]], body: object) -> tuple[Fault, ...]:
-    """What pydantic found, as pointers into ``body``; each place once."""
-    found: dict[str, Fault] = {}
+    """What pydantic found, as pointers into ``body``; each place once.
+
+    Of a member that may be several things pydantic tells what is wrong with it as each. Where a fault lies deeper,
+    as in one item of a list, the member is what it should be but for that.
+    """
+    found: dict[str, list[str]] = {}
     for error in errors:
-        pointer = pointer_to(_parts(error, body))
         message = "no such member here" if error["type"] == "extra_forbidden" else str(error["msg"])
-        found.setdefault(pointer, Fault(pointer, message))
-    return tuple(found.values())
+        found.setdefault(pointer_to(_parts(error, body)), []).append(
+            _PYTHON.sub(lambda word: _AS_JSON[word[0]], message)
+        )
+    return tuple(
+        Fault(pointer, _either(messages))
+        for pointer, messages in found.items()
+        if not any(other.startswith(f"{pointer}/") for other in found)
+    )
+
+
+_AS_JSON = {"dictionary": "object", "list": "array"}
+_PYTHON = re.compile("|".join(_AS_JSON))
+_SHOULD_BE = "Input should be "
+
+
+def _either(messages: Sequence[str]) -> str:
+    """What is wrong with one place, as everything that it may be."""
+    if not all(message.startswith(_SHOULD_BE) for message in messages):
+        return messages[0]
+    return _SHOULD_BE + " or ".join(dict.fromkeys(message.removeprefix(_SHOULD_BE) for message in messages))
 
 
 def _parts(error: Mapping[str, Any], body: object) -> Iterator[object]:

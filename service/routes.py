@@ -16,12 +16,14 @@ from ..estimators.fitting import fit_input
 from ..estimators.model_list import list_models
 from ..estimators.price import Price, parse_price
 from ..estimators.price_book import load_book
+from ..estimators.request import read_request
+from ..estimators.request_settings import model_path, named_model
 from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer, prepare
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
 from .operations import Done
-from .problems import Fault, Problem, invalid, problem_of
+from .problems import Fault, Problem, invalid, pointer_of, problem_of
 from .protection import checkpoint, measure_json
 from .quick import QuickCount
 from .schemas import CompareBody, CountBody, FitBody, PricedBody, TokenizeBody
@@ -129,16 +131,23 @@ class Operations:
 
     def fit(self, body: FitBody) -> Done:
         """Say whether a text or a request fits a model, with room for its answer."""
+        if (body.input is None) == ("request" not in body.model_fields_set):
+            raise _one_of_two()
+        unknown = "/model" if body.model or body.input is not None else model_pointer(body.request)
+        if body.input is None:
+            self.check_request(body.request)
+        if not (body.model or named_model(body.request)):
+            if body.input is None:
+                with faults_at("/request"):
+                    read_request(body.request)
+            raise invalid(unknown, "a model is needed, such as gpt-4o")
         (spec,) = body.specs()
-        unknown = "/model" if body.model or body.request is None else "/request/model"
         if body.counter:
             self.counter(spec, "/counter")
         else:
             self.check_allowed(spec, unknown)
-        if (body.input is None) == (body.request is None):
-            raise _one_of_two()
-        if body.input is None:
-            self.check_request(body.request)
+        if body.answer is not None and well_formed(body.answer)[1]:
+            raise invalid("/answer", "the answer holds a lone surrogate, which is no character: it cannot be cut")
         self.check_texts([text for text in (body.input, body.answer) if text is not None])
         given = ChatRequest("request", body.request) if body.input is None else body.input
         with faults_at("/request" if body.input is None else "", unknown):
@@ -214,8 +223,12 @@ class Operations:
 
     def _counters(self, body: CountBody) -> tuple[str, ...]:
         specs = body.specs()
+        if not specs:
+            with faults_at("/request"):
+                read_request(body.request)  # what is wrong with it otherwise comes first
+            raise invalid(model_pointer(body.request), "the request names no model: give 'model', or 'counters'")
         for spec in specs:
-            where = "/model" if body.model else "/request/model"
+            where = "/model" if body.model else model_pointer(body.request)
             self.counter(spec, f"/counters/{body.counters.index(spec)}" if spec in body.counters else where)
         return specs
 
@@ -237,6 +250,11 @@ def faults_at(
         raise
     except TokengapError as error:
         raise problem_of(error, pointer, unknown) from None
+
+
+def model_pointer(request: object) -> str:
+    """Where a request names its model, or would."""
+    return "/request" + pointer_of(model_path(request))
 
 
 def price_of(body: PricedBody) -> Price | None:

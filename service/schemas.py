@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from ..estimators.comparison import DEFAULT_BASELINE
 from ..estimators.request_settings import named_model
 from ..tokenizers.registry import DEFAULT_COUNTER
-from .problems import invalid
 
 Spec = Annotated[str, Field(min_length=1, max_length=300)]
 Whole = Annotated[int, Field(ge=0, le=10**15)]
@@ -74,13 +73,11 @@ class CountBody(PricedBody):
     unit: Unit = Field(default="input", alias="as", description="price the tokens as this")
 
     def specs(self) -> tuple[str, ...]:
-        """The counters named, or else that of the model which the request names, or else the default."""
+        """The counters named, or else that of the model which the request names, or else the default for texts."""
         named = (f"model:{self.model}",) if self.model else ()
         if not self.counters and not named and self.request is not None:
             own = named_model(self.request)
-            if own is None:
-                raise invalid("/request/model", "the request names no model: give 'model', or 'counters'")
-            named = (f"model:{own}",)
+            return (f"model:{own}",) if own else ()
         return tuple(dict.fromkeys((*self.counters, *named))) or (DEFAULT_COUNTER,)
 
     def weight(self, size: int) -> int:
@@ -143,7 +140,7 @@ class FitBody(Body):
 
     def specs(self) -> tuple[str, ...]:
         model = self.model or named_model(self.request)
-        return (self.counter or f"model:{model}",)
+        return (self.counter,) if self.counter else (f"model:{model}",) if model else ()
 
     def weight(self, size: int) -> int:
         return size * 4
@@ -171,7 +168,9 @@ class CostBody(PricedBody):
     cache_write_1h: Whole | None = Field(default=None, description="of what was written, kept for an hour")
     reasoning_tokens: Whole | None = Field(default=None, description="of the output, reasoning")
     usage: dict[str, Any] | None = Field(default=None, description="a provider's usage object, or the response with it")
-    usage_format: Short | None = Field(default=None, description="whose it is, where its keys do not tell")
+    usage_format: Literal["openai-chat", "openai-responses", "anthropic", "gemini", "tokengap"] | None = Field(
+        default=None, description="whose it is, where its keys do not tell"
+    )
     calls: Whole | Short | None = Field(
         default=None, description="calls a month, or least/typical/most as 1000/2000/9000"
     )

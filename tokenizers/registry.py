@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import NamedTuple, cast
 
 from .counter import Count, Counter
-from .errors import TokengapError, unknown_name
+from .errors import TokengapError, UnknownNameError, unknown_name
 
 ENTRY_POINTS = "tokengap.counters"
 DEFAULT_COUNTER = "o200k_base"
@@ -86,6 +86,13 @@ def _build(spec: str, version: tuple[int, int] | None) -> Counter:
         return _provider(BUILT_IN[name].provider)(spec)
     found = plugins()
     if name not in found:
+        from .models import known_model
+
+        if known_model(spec) is not None:  # the tokenizer of a model has a name of its own
+            message = (
+                f"unknown counter {spec[:80]!r}: did you mean model:{spec[:80]}? 'tokengap counters' lists them all"
+            )
+            raise UnknownNameError(message, spec, [f"model:{spec}"])
         raise unknown_name("counter", name, [*BUILT_IN, *found], "'tokengap counters' lists them all")
     if found[name].kind == REJECTED:
         raise TokengapError(f"the counter {name!r} is not used: {found[name].summary}")

@@ -146,7 +146,24 @@ def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
         ("/v1/tokenize", {"input": "a", "counter": "words:1"}, 422, "invalid-request", "/counter"),
         ("/v1/count", {"input": "a", "request": CHAT}, 422, "invalid-request", ""),
         ("/v1/count", {}, 422, "invalid-request", ""),
-        ("/v1/count", {"input": ["a", 3]}, 422, "invalid-request", "/input"),
+        ("/v1/count", {"input": ["a", 3]}, 422, "invalid-request", "/input/1"),
+        ("/v1/tokenize", {"input": ["a", None]}, 422, "invalid-request", "/input/1"),
+        ("/v1/count", {"input": None}, 422, "invalid-request", "/input"),
+        ("/v1/count", {"input": "a", "request": {}}, 422, "invalid-request", ""),
+        ("/v1/count", {"request": 5}, 422, "invalid-request", "/request"),
+        ("/v1/count", {"request": None, "model": "gpt-4o"}, 422, "invalid-request", "/request"),
+        ("/v1/count", {"request": {}}, 422, "invalid-request", "/request"),
+        ("/v1/count", {"request": {"custom_id": "a", "body": {**CHAT, "model": "gpt-99"}}}, 404, "unknown-name",
+         "/request/body/model"),
+        ("/v1/count", {"request": {"custom_id": "a", "body": {"messages": CHAT["messages"]}}}, 422, "invalid-request",
+         "/request/body/model"),
+        ("/v1/count", {"request": {**CHAT, "metadata": {"a b": [{}] * 2}, "tools": [{"type": "function", "function":
+         {"name": "a", "parameters": {"properties": {"a b/c": {"type": "x"}}}}}]}}, 422, "invalid-request",
+         "/request/tools/0/function/parameters/properties/a b~1c/type"),
+        ("/v1/fit", {"input": "a"}, 422, "invalid-request", "/model"),
+        ("/v1/fit", {"request": {"messages": CHAT["messages"]}}, 422, "invalid-request", "/request/model"),
+        ("/v1/fit", {"request": 5}, 422, "invalid-request", "/request"),
+        ("/v1/fit", {"model": "gpt-4o", "request": None}, 422, "invalid-request", "/request"),
         ("/v1/count", {"input": "a", "modle": "gpt-4o"}, 422, "invalid-request", "/modle"),
         ("/v1/count", {"input": "a", "counters": ["words:0"]}, 422, "invalid-request", "/counters/0"),
         ("/v1/count", {"input": "a", "price": "cheap"}, 422, "invalid-request", "/price"),
@@ -172,6 +189,35 @@ def test_what_is_wrong_is_a_problem_that_points_to_it(
     assert problem["title"] == TITLES[kind][1]
     assert problem["errors"][0]["pointer"] == pointer
     assert problem["instance"].endswith(response.headers["x-request-id"])
+
+
+def test_a_lone_surrogate_in_a_sample_answer_is_refused_where_it_is(server: Any) -> None:
+    content = b'{"model": "gpt-4o", "input": "a", "answer": "\\ud800"}'
+    problem = server.post("/v1/fit", content=content, headers={"Content-Type": "application/json"}).json()
+    assert problem["errors"][0]["pointer"] == "/answer"
+    assert problem["detail"].startswith("the answer holds a lone surrogate")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        ("/v1/count", {"request": 5, "model": "gpt-4o"},
+         "an object, a list of messages or a text is needed, not a number"),
+        ("/v1/count", [1], "the body: an object is needed, not an array"),
+        ("/v1/count", {"input": 5}, "/input: Input should be a valid string or a valid array"),
+        ("/v1/count", {"input": "a", "counters": ["gpt-4o"]},
+         "unknown counter 'gpt-4o': did you mean model:gpt-4o? GET /v1/counters lists them all"),
+        ("/v1beta/models/gemini-2.5-pro:countTokens", [1], "the body: an object is needed, not an array"),
+        ("/v1beta/models/gemini-2.5-pro:countTokens", {}, "'contents' is missing"),
+        ("/v1/responses/input_tokens", {"model": "gpt-4o", "messages": []}, "'messages' is no member of this call"),
+        ("/v1/messages/count_tokens", {"model": "o200k_base", "messages": CHAT["messages"]},
+         "unknown model 'o200k_base': GET /v1/models lists those that are known"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_in_the_words_of_the_body(server: Any, path: str, body: Any, detail: str) -> None:
+    answered = server.post(path, body).json()
+    message = answered["error"]["message"] if "error" in answered else answered["detail"]
+    assert message.removeprefix("model: ") == detail
 
 
 @pytest.fixture(scope="module")
