@@ -10,12 +10,13 @@ from .operations import OWN, Face
 from .problems import Problem
 
 _AS_BAD_REQUEST = {408: 400, 415: 400, 422: 400}
-_GOOGLE_PATH = re.compile(r"/v1(?:beta1?)?/(?:.+/)?models/[^/]+:countTokens")
 
 
 def face_of(path: str) -> Face:
-    """How errors look at a path."""
-    return _FACES.get(path) or (GOOGLE if _GOOGLE_PATH.fullmatch(path) else OWN)
+    """How errors look at a path: to the client whose SDK would ask there, also for what is not offered."""
+    if (face := _FACES.get(path)) is not None:
+        return face
+    return next((face for pattern, face in _PATHS if pattern.fullmatch(path)), OWN)
 
 
 def _place(problem: Problem) -> str | None:
@@ -33,7 +34,8 @@ def _placed(problem: Problem) -> str:
 
 
 def _openai_error(problem: Problem, request_id: str) -> dict[str, Any]:
-    codes = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
+    codes = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+    codes |= {404: "model_not_found"} if problem.kind == "unknown-name" else {}
     kind = "server_error" if problem.status >= 500 else _OPENAI_TYPES.get(problem.status, "invalid_request_error")
     body = {"message": problem.detail, "type": kind, "param": _place(problem), "code": codes.get(problem.status)}
     return {"error": body}
@@ -52,10 +54,9 @@ def _google_error(problem: Problem, request_id: str) -> dict[str, Any]:
 
 def _vllm_error(problem: Problem, request_id: str) -> dict[str, Any]:
     code = _AS_BAD_REQUEST.get(problem.status, problem.status)
-    kind = {404: "NotFoundError", 429: "RateLimitError", 500: "InternalServerError", 503: "ServiceUnavailableError"}
     body = {
         "message": problem.detail,
-        "type": kind.get(code, "BadRequestError"),
+        "type": _VLLM_TYPES.get(code, "BadRequestError"),
         "param": _place(problem),
         "code": code,
     }
@@ -72,6 +73,14 @@ _ANTHROPIC_TYPES = {
     500: "api_error",
     503: "overloaded_error",
 }
+_VLLM_TYPES = {
+    401: "AuthenticationError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    429: "RateLimitError",
+    500: "InternalServerError",
+    503: "ServiceUnavailableError",
+}
 _GOOGLE_STATUSES = {
     401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
@@ -83,7 +92,7 @@ _GOOGLE_STATUSES = {
 
 
 def _face(render: Callable[[Problem, str], Mapping[str, Any]]) -> Face:
-    return Face(render, "application/json", _AS_BAD_REQUEST)
+    return Face(render, "application/json", _AS_BAD_REQUEST, b"request-id" if render is _anthropic_error else None)
 
 
 OPENAI, ANTHROPIC, GOOGLE, VLLM = map(_face, (_openai_error, _anthropic_error, _google_error, _vllm_error))
@@ -93,3 +102,9 @@ _FACES = {
     "/tokenize": VLLM,
     "/detokenize": VLLM,
 }
+_PATHS = [
+    (re.compile(r"/v1(?:/.+:[A-Za-z]+|/(?:projects|publishers|tunedModels|cachedContents)(?:/.*)?|beta1?/.*)"), GOOGLE),
+    (re.compile(r"/v1/(?:messages|complete)(?:/.*)?"), ANTHROPIC),
+    (re.compile(r"/v1/(?:responses|chat|completions|embeddings|conversations)(?:/.*)?"), OPENAI),
+]
+"""Where the SDKs would look for more than is offered."""

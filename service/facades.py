@@ -73,7 +73,7 @@ class Facades:
         if body.prompt is None:
             raise invalid("/prompt", "'prompt' is missing")
         counter, encoder, limit = _vllm_counter(self._operations, body.model)
-        self._operations.check_texts(body.prompt, self._operations.settings.max_tokenize_chars)
+        self._operations.check_texts(body.prompt, self._operations.settings.max_tokenize_chars, pointer="/prompt")
         text, repaired = well_formed(body.prompt)
         ids = encoder.encode(text)
         strings = (
@@ -161,7 +161,7 @@ def _count(
     if known_model(model) is None:
         with faults_at("/model"):
             raise unknown_name("model", model, models(), "GET /v1/models lists those that are known")
-    operations.check_request(request)
+    operations.check_request(request, pointer=pointer_to(at))
     check(request, at)
     with faults_at(pointer_to(at)):
         counted = count_request(request, model)

@@ -52,12 +52,16 @@ class Face:
     render: Render = render_problem
     media_type: str = MEDIA_TYPE
     statuses: Mapping[int, int] = field(default_factory=dict)
+    id_header: bytes | None = None
+    """Where a vendor's SDK looks for the id of the request, if not in ``X-Request-Id``."""
 
     def answer(self, problem: Problem, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         """Status, headers and body of a problem."""
         content = encode(self.render(problem, request_id))
         head = [(b"content-type", self.media_type.encode()), (b"content-length", b"%d" % len(content))]
         head += [(name.lower().encode(), value.encode()) for name, value in problem.headers]
+        if self.id_header is not None:
+            head.append((self.id_header, request_id.encode()))
         return self.statuses.get(problem.status, problem.status), head, content
 
 
@@ -127,6 +131,8 @@ class OperationRoute:
         head = [JSON, (b"content-length", b"%d" % len(content))]
         if done.headers:
             head += [(name.lower().encode(), value.encode()) for name, value in done.headers]
+        if self.operation.face.id_header is not None:
+            head.append((self.operation.face.id_header, scope["tokengap.id"].encode()))
         await send({"type": "http.response.start", "status": 200, "headers": head})
         await send({"type": "http.response.body", "body": content})
 

@@ -178,28 +178,30 @@ class Operations:
             detail = f"the counter {name!r} is not offered over HTTP; GET /v1/counters lists those that are"
             raise Problem("counter-not-allowed", detail, (Fault(pointer, detail),))
 
-    def check_texts(self, given: str | Sequence[str], most: int | None = None, times: int = 1) -> None:
+    def check_texts(
+        self, given: str | Sequence[str], most: int | None = None, times: int = 1, pointer: str = "/input"
+    ) -> None:
         """Refuse more texts, or more characters times counters, than one request may hold."""
         texts = (given,) if isinstance(given, str) else given
         most = self.settings.max_text_chars if most is None else most
         if len(texts) > self.settings.max_texts:
             detail = f"{len(texts):,} texts are more than {self.settings.max_texts:,}; send fewer at a time"
-            raise Problem("too-much-text", detail, (Fault("/input", detail),))
+            raise Problem("too-much-text", detail, (Fault(pointer, detail),))
         chars = sum(map(len, texts)) * times
         if chars > most:
             by = f" ({times} counters)" if times > 1 else ""
             detail = f"{chars:,} characters to count{by} are more than {most:,}; send less at a time"
-            raise Problem("too-much-text", detail, (Fault("/input", detail),))
+            raise Problem("too-much-text", detail, (Fault(pointer, detail),))
 
-    def check_request(self, request: object, times: int = 1) -> None:
+    def check_request(self, request: object, times: int = 1, pointer: str = "/request") -> None:
         """Refuse a chat request with more values or more text than one may hold."""
         values, chars = measure_json(request, self.settings.max_values)
         if values > self.settings.max_values:
             detail = f"the request has more than {self.settings.max_values:,} values; send less at a time"
-            raise Problem("too-much-text", detail, (Fault("/request", detail),))
+            raise Problem("too-much-text", detail, (Fault(pointer, detail),))
         if chars * times > self.settings.max_text_chars:
             detail = f"{chars * times:,} characters to count are more than {self.settings.max_text_chars:,}"
-            raise Problem("too-much-text", detail, (Fault("/request", detail),))
+            raise Problem("too-much-text", detail, (Fault(pointer, detail),))
 
     def texts(self, given: str | Sequence[str]) -> Iterator[Text]:
         """The texts by name, as ``count`` names them; none once nobody waits for the answer."""

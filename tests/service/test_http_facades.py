@@ -276,6 +276,80 @@ def test_vllm_says_how_good_a_tokenizer_is_as_tokenize_does(server: Any, model: 
     assert (shown["kind"] == "heuristic") == (model in ("claude-opus-4-6", "gemini-2.5-pro"))
 
 
+@pytest.mark.parametrize(
+    ("path", "shape"),
+    [
+        ("/v1beta/tunedModels/x:countTokens", "google"),
+        ("/v1beta/models/gemini-2.5-pro:generateContent", "google"),
+        ("/v1beta1/publishers/google/models/gemini-2.5-pro:computeTokens", "google"),
+        ("/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:computeTokens", "google"),
+        ("/v1/models/gemini-2.5-pro:generateContent", "google"),
+        ("/v1beta/files", "google"),
+        ("/v1/messages", "anthropic"),
+        ("/v1/messages/batches", "anthropic"),
+        ("/v1/responses", "openai"),
+        ("/v1/chat/completions", "openai"),
+        ("/v1/nothing", "own"),
+    ],
+)
+def test_what_is_not_offered_is_said_in_the_shape_of_its_vendor(server: Any, path: str, shape: str) -> None:
+    response = server.post(path, {})
+    body = response.json()
+    assert response.status_code == 404
+    if shape == "google":
+        assert (body["error"]["code"], body["error"]["status"]) == (404, "NOT_FOUND")
+    elif shape == "anthropic":
+        assert (body["type"], body["error"]["type"]) == ("error", "not_found_error")
+        assert response.headers["request-id"] == body["request_id"]
+    elif shape == "openai":
+        assert (body["error"]["type"], body["error"]["code"]) == ("invalid_request_error", None)
+    else:
+        assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_sdks_show_what_is_not_offered(server: Any) -> None:
+    client = google_of(server)
+    with pytest.raises(errors.ClientError) as google:
+        client.models.generate_content(model="gemini-2.5-pro", contents="Hi")
+    assert (google.value.code, google.value.status) == (404, "NOT_FOUND")
+    assert "no operation has this path" in str(google.value.message)
+    with pytest.raises(anthropic.NotFoundError) as claude:
+        anthropic_of(server).messages.create(model="claude-opus-4-6", max_tokens=1, messages=[HI])  # type: ignore[list-item]
+    assert claude.value.request_id
+
+
+def test_the_id_of_a_request_is_where_each_sdk_looks_for_it(server: Any) -> None:
+    client, messages = anthropic_of(server), [HI]
+    with pytest.raises(anthropic.NotFoundError) as missing:
+        client.messages.count_tokens(model="claude-99", messages=messages)  # type: ignore[arg-type]
+    assert missing.value.request_id == missing.value.body["request_id"]  # type: ignore[index]
+    raw = client.messages.with_raw_response.count_tokens(model="claude-opus-4-6", messages=messages)  # type: ignore[arg-type]
+    assert raw.headers["request-id"] == raw.headers["x-request-id"]
+    with pytest.raises(openai.NotFoundError) as unknown:
+        openai_of(server).responses.input_tokens.count(model="gpt-99-super", input="Hello")
+    assert unknown.value.request_id == unknown.value.response.headers["x-request-id"]
+
+
+def test_vllm_names_what_a_client_may_not_do(serve: Any) -> None:
+    with serve(counters="o200k_base", preload="o200k_base", api_keys="k") as server:
+        unknown = server.post("/tokenize", {"prompt": "a"})
+        refused = server.post("/tokenize", {"prompt": "a", "model": "gpt-4"}, headers={"X-Api-Key": "k"})
+    assert (unknown.status_code, unknown.json()["error"]["type"]) == (401, "AuthenticationError")
+    assert (refused.status_code, refused.json()["error"]["type"]) == (403, "PermissionDeniedError")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "param"),
+    [
+        ("/tokenize", {"prompt": "a" * 100_001}, "prompt"),
+        ("/v1/responses/input_tokens", {"model": "gpt-4o", "input": "a" * 2_000_001}, None),
+    ],
+)
+def test_too_much_text_is_where_it_is(server: Any, path: str, body: dict[str, Any], param: str | None) -> None:
+    response = server.post(path, body)
+    assert (response.status_code, response.json()["error"]["param"]) == (413, param)
+
+
 def test_vllm(server: Any) -> None:
     answered = server.post("/tokenize", {"model": "gpt-4o", "prompt": "Hello 😀", "return_token_strs": True}).json()
     assert answered["count"] == len(answered["tokens"]) == len(answered["token_strs"])
