@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from .content import compact_json
 from .fields import Fields, Known, NotCounted, describe, fail, join, names, show, spellings
-from .images import Image, read_image
+from .images import Image, check_url, read_image
 from .messages import Call, Content, Message, check_role
 from .settings import CLIENT_SETTINGS, GENERATION_SETTINGS, SCALAR
 
@@ -134,7 +134,8 @@ def _read_media(fields: Fields, content: Content, resolution: str) -> None:
         if key == "inlineData":
             content.images.append(read_image(data, media_type, resolution))
         else:
-            data.text(data.spelled("fileUri"), required=True)
+            key_of_uri = data.spelled("fileUri")
+            check_url(data.text(key_of_uri, required=True) or "", data.at(key_of_uri))
             content.images.append(Image(data.path, "auto", None, resolution))
         data.skip(_FILE_LABELS)
         data.close()

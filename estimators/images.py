@@ -13,7 +13,7 @@ from .framing import ImageRule
 
 DETAILS = ("auto", "low", "high", "original")
 _DATA_URL = re.compile(r"data:([a-z0-9.+/-]*)((?:;[^;,]*)*),", re.IGNORECASE)
-_URL = re.compile(r"[a-z][a-z0-9+.-]*:\S", re.IGNORECASE)
+_URL = re.compile(r"(?:https?|gs)://\S", re.IGNORECASE)
 _READABLE = frozenset({"image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"})
 _URL_SAFE = str.maketrans("-_", "+/")  # Google's API takes this alphabet too
 _NO_BOUND = 1_000_000  # patches: only a side of 65,535 pixels allows as many
@@ -88,7 +88,9 @@ def _source_size(fields: Fields, media_type: str | None) -> tuple[int, int] | No
         size = _stated_size(source) or _base64_size(source.text("data", required=True) or "", source.at("data"))
     elif kind in ("url", "file"):
         size = _stated_size(source)
-        source.text("url" if kind == "url" else "file_id", required=True)
+        named = source.text("url" if kind == "url" else "file_id", required=True) or ""
+        if kind == "url" and not named[:5].lower().startswith("data:"):
+            check_url(named, source.at("url"))
     else:
         fail(source.at("type"), f"unknown source type {str(kind)[:40]!r}; known: base64, url, file")
     source.close()
@@ -99,13 +101,18 @@ def _url_size(url: object, path: str) -> tuple[int, int] | None:
     if not isinstance(url, str):
         fail(path, "a URL is needed")
     if not url[:5].lower().startswith("data:"):
-        if not _URL.match(url[:200]):
-            fail(path, f"{url[:40]!r} is no URL, such as https://… or data:image/png;base64,…")
+        check_url(url, path)
         return None
     header = _DATA_URL.match(url[:200])
     if header is None or not header[2].lower().endswith(";base64"):
         fail(path, "not a base64 data URL, such as data:image/png;base64,…")
     return _base64_size(url[header.end() :], path)
+
+
+def check_url(url: str, path: str) -> None:
+    """Refuse an address that no provider fetches an image from."""
+    if not _URL.match(url[:200]):
+        fail(path, f"{url[:40]!r} is no URL, such as https://…, gs://… or data:image/png;base64,…")
 
 
 def _base64_size(data: str, path: str) -> tuple[int, int]:

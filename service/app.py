@@ -21,7 +21,7 @@ from .costing import Costing
 from .door import Door
 from .facade_errors import face_of
 from .facades import facades
-from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, encode
+from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, check_query, encode
 from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
 from .process import give_back_memory, keep_what_is_loaded
 from .protection import Bodies, Workers
@@ -226,25 +226,34 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
     access = _problems(401, 422, 429, 500, 503)
 
     @app.get("/v1/counters", response_model=schemas.CountersAnswer, responses=access, summary="List the counters")
-    async def counters() -> Response:
+    async def counters(request: Request) -> Response:
+        _only(request)
         return _json(listed)
 
     @app.get("/v1/models", response_model=schemas.ModelsAnswer, responses=access, summary="List models and limits")
     async def models(
+        request: Request,
         containing: Annotated[str, Query(max_length=100, description="only names that have this in them")] = "",
         everything: Annotated[bool, Query(alias="all", description="also the price table's models")] = False,
     ) -> Response:
+        _only(request, "containing", "all")
         return _json(encode(await workers.run(operations.models, containing, everything)))
 
     named = access | _problems(404)
 
     @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=named, summary="List prices")
     async def prices(
+        request: Request,
         pattern: Annotated[str | None, Query(max_length=100, description="a part of a name, or a glob: gpt-5*")] = None,
         provider: Annotated[str | None, Query(max_length=100, description="one provider's only")] = None,
         as_of: Annotated[str | None, Query(max_length=40, description="prices of that time; default: now")] = None,
     ) -> Response:
+        _only(request, "pattern", "provider", "as_of")
         return _json(encode(await workers.run(costing.prices, pattern, provider, as_of)))
+
+
+def _only(request: Request, *names: str) -> None:
+    check_query(request.scope["query_string"], frozenset(names))
 
 
 def _json(content: bytes) -> Response:

@@ -96,6 +96,7 @@ class Budgets:
             loaded, book = self._read(body.configuration)
         self._allow(loaded)
         self._check_size(loaded, [*body.files.values(), *(body.base or {}).values()])
+        _check_paths(body)
         _check_renames(body)
         base = None if body.base is None else TreeBase("base", _Texts(body.base), body.renames)
         with faults_at(_AT):
@@ -160,6 +161,17 @@ class Budgets:
                 self._operations.counter(budget.counter, f"{pointer}/counter")
             elif named:
                 self._operations.counter(f"model:{named}", f"{pointer}/model" if budget.model else f"{_AT}/model")
+            elif budget.type in ("chat", "tools"):  # each is counted as the model that it names
+                self._operations.check_allowed("model:", f"{pointer}/type")
+
+
+def _check_paths(body: BudgetsBody) -> None:
+    """Refuse what is no path in a tree of files: none of these could come of one."""
+    for member, paths in (("files", body.files), ("base", body.base or {})):
+        for path in paths:
+            if "\0" in path or not {"", ".", ".."}.isdisjoint(path.split("/")):
+                detail = f"{path!r:.200} is no path below the folder of the configuration, such as 'prompts/system.md'"
+                raise invalid(pointer_to((member, path)), detail)
 
 
 def _check_renames(body: BudgetsBody) -> None:

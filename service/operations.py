@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 MOST_FAULTS = 20
 """Faults that an answer names."""
 
+_CHARSET = re.compile(rb';\s*charset\s*=\s*"?([^\s";]*)')
 JSON = (b"content-type", b"application/json")
 
 
@@ -117,6 +120,8 @@ class OperationRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = scope.get("tokengap.headers") or dict(scope["headers"])
         _check_media_type(headers)
+        if scope["query_string"] and self.operation.face is OWN:
+            check_query(scope["query_string"], frozenset())
         raw = await self._engine.bodies.read(headers, receive)
         if raw is None:
             return
@@ -202,10 +207,22 @@ def _specs(body: Body, params: Mapping[str, str]) -> tuple[str, ...]:
     return (*body.specs(), *(f"model:{name}" for name in params.values()))
 
 
+def check_query(query: bytes, known: frozenset[str]) -> None:
+    """Refuse parameters that would be ignored: those an operation does not have, and those given twice."""
+    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+    for name in names:
+        if name not in known or names.count(name) > 1:
+            detail = "no such parameter here" if name not in known else "it is given more than once"
+            raise Problem("invalid-request", f"{name[:80]}: {detail}", (Fault(pointer_to([name[:80]]), detail),))
+
+
 def _check_media_type(headers: Mapping[bytes, bytes]) -> None:
     value = headers.get(b"content-type", b"")
     if value != b"application/json":
         media_type = value.partition(b";")[0].strip().lower()
+        charset = _CHARSET.search(value.lower())
+        if charset is not None and charset[1] not in (b"utf-8", b"utf8", b"us-ascii"):
+            raise Problem("unsupported-media-type", "JSON is UTF-8: send it as that, and leave out the charset")
         if media_type != b"application/json" and not media_type.endswith(b"+json"):
             raise Problem("unsupported-media-type", "send the body as JSON, with 'Content-Type: application/json'")
     if headers.get(b"content-encoding", b"identity") != b"identity":

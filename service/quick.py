@@ -21,6 +21,7 @@ from .operations import Done, encode
 MOST_FORMS = 64
 """Sets of counters whose answer is kept; beyond, they are made anew."""
 
+_BY_DEFAULT = [DEFAULT_COUNTER]
 _GAPS = dict.fromkeys(("tokens", "words", "chars", "bytes"), "\0d") | dict.fromkeys(
     ("tokens_per_word", "bytes_per_token"), "\0b"
 )
@@ -53,10 +54,10 @@ class QuickCount:
         """The answer to a body as JSON read it; ``None`` where the general path is to give it."""
         if not isinstance(body, dict) or len(body) != (2 if "counters" in body else 1):
             return None
-        text, specs = body.get("input"), body.get("counters", [])
+        text, specs = body.get("input"), body.get("counters", _BY_DEFAULT)
         if not isinstance(text, str) or not isinstance(specs, list) or not all(isinstance(spec, str) for spec in specs):
             return None
-        form = self._forms.get(tuple(specs) or (DEFAULT_COUNTER,))
+        form = self._forms.get(tuple(specs))
         if form is None or len(text) * len(form.counters) > self._most_chars:
             return None
         counts = [counter.count(text) for counter in form.counters]

@@ -67,7 +67,7 @@ class CountBody(PricedBody):
         default=None, description="a request to a chat model, in OpenAI's, Anthropic's or Google's shape"
     )
     counters: Annotated[list[Spec], Field(fail_fast=True)] = Field(
-        default_factory=list, max_length=16, description=f"what to count with; default: {DEFAULT_COUNTER}"
+        default_factory=list, min_length=1, max_length=16, description=f"what to count with; default: {DEFAULT_COUNTER}"
     )
     model: Spec | None = Field(default=None, description="count with this model's encoding, and price it")
     unit: Unit = Field(default="input", alias="as", description="price the tokens as this")

@@ -288,6 +288,8 @@ def test_a_model_without_a_rule_for_images_lists_them() -> None:
         ),
         ({"url": ""}, "url: '' is no URL"),
         ({"url": "hello world"}, "url: 'hello world' is no URL, such as https"),
+        ({"url": "file:///etc/passwd"}, "url: 'file:///etc/passwd' is no URL, such as https"),
+        ({"url": "javascript:alert(1)"}, "is no URL, such as https"),
     ],
 )
 def test_a_bad_image_is_named_by_its_place(image: Any, error: str) -> None:

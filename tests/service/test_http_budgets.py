@@ -79,6 +79,15 @@ def test_a_configuration_as_an_object(server: Any) -> None:
     assert (violation["code"], violation["path"], violation["line"]) == ("TOK001", "configuration", 1)
 
 
+@pytest.mark.parametrize("path", ["", "../../etc/passwd", "/etc/passwd", "a//b", "a/./b", "a\0b", "a/"])
+@pytest.mark.parametrize("member", ["files", "base"])
+def test_what_is_no_path_is_refused(server: Any, member: str, path: str) -> None:
+    body = {"configuration": {"model": "gpt-4o", "budget": [LIMIT]}, "files": {"a": "a"}, member: {path: "a"}}
+    answer = server.post("/v1/budgets/check", body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == f"/{member}/{path.replace('/', '~1')}"
+
+
 def test_inherited_and_missing(server: Any) -> None:
     body = {
         "configuration": {"model": "gpt-4o", "budget": [LIMIT]},
@@ -117,7 +126,7 @@ def test_inherited_and_missing(server: Any) -> None:
         ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "type": "chat"}]}}, 422,
          "/configuration/budget/0/paths", "a: not JSON"),
         ({"files": {"a": 3}}, 422, "/files/a", "string"),
-        ({"files": None}, 422, "/files", "dictionary"),
+        ({"files": None}, 422, "/files", "object"),
         ({"base": {"a": "x"}, "renames": {"b/c": "a"}}, 422, "/renames/b~1c", "files has no 'b/c'"),
         ({"base": {"b": "x"}, "renames": {"a": "c"}}, 422, "/renames/a", "base has no 'c'"),
         ({"files": {"a": "x", "b": "x"}, "base": {"c": "x"}, "renames": {"a": "c", "b": "c"}}, 422, "/renames/b",

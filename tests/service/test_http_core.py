@@ -161,6 +161,18 @@ def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
          {"name": "a", "parameters": {"properties": {"a b/c": {"type": "x"}}}}}]}}, 422, "invalid-request",
          "/request/tools/0/function/parameters/properties/a b~1c/type"),
         ("/v1/fit", {"input": "a"}, 422, "invalid-request", "/model"),
+        ("/v1/count", {"input": "a", "counters": []}, 422, "invalid-request", "/counters"),
+        ("/v1/compare", {"input": "a", "counters": []}, 422, "invalid-request", "/counters"),
+        ("/v1/count?x=1", {"input": "a"}, 422, "invalid-request", "/x"),
+        ("/v1/cost?model=gpt-4o", {"input_tokens": 1}, 422, "invalid-request", "/model"),
+        ("/v1/count", {"request": {**CHAT, "messages": [{"role": "user", "content": [{"type": "image_url", "image_url":
+         {"url": "file:///etc/passwd"}}]}]}}, 422, "invalid-request", "/request/messages/0/content/0/image_url/url"),
+        ("/v1/count", {"model": "claude-opus-4-6", "request": {"messages": [{"role": "user", "content": [
+         {"type": "image", "source": {"type": "url", "url": "ftp://a/b"}}]}]}}, 422, "invalid-request",
+         "/request/messages/0/content/0/source/url"),
+        ("/v1/count", {"model": "gemini-2.5-pro", "request": {"contents": [{"parts": [{"fileData":
+         {"mimeType": "image/png", "fileUri": "file:///a"}}]}]}}, 422, "invalid-request",
+         "/request/contents/0/parts/0/fileData/fileUri"),
         ("/v1/fit", {"request": {"messages": CHAT["messages"]}}, 422, "invalid-request", "/request/model"),
         ("/v1/fit", {"request": 5}, 422, "invalid-request", "/request"),
         ("/v1/fit", {"model": "gpt-4o", "request": None}, 422, "invalid-request", "/request"),
@@ -242,6 +254,9 @@ def restricted(serve: Callable[..., Any]) -> Iterator[Any]:
         ("/v1/budgets/check",
          {"configuration": {"model": "gpt-4", "budget": [{"name": "a", "paths": ["**"], "max_tokens": 9}]},
           "files": {"a": "a"}}, None),
+        ("/v1/budgets/check",
+         {"configuration": {"budget": [{"name": "a", "paths": ["**"], "type": "chat", "max_tokens": 9}]},
+          "files": {"a": '{"model": "gpt-4", "messages": [{"role": "user", "content": "a"}]}'}}, None),
         ("/v1/responses/input_tokens", {"model": "gpt-4", "input": "a"}, None),
         ("/v1/messages/count_tokens", {"model": "gpt-4", "messages": CHAT["messages"]}, None),
         ("/v1beta/models/gpt-4:countTokens", {"contents": [{"parts": [{"text": "a"}]}]}, None),
@@ -268,6 +283,9 @@ def test_only_the_counters_of_the_settings_are_used(restricted: Any, path: str, 
         (b'{"input":"a"}', {"Content-Type": "text/plain"}, 415),
         (b'{"input":"a"}', {"Content-Encoding": "gzip"}, 415),
         (b'{"input":"a"}', {"Content-Type": "application/json; charset=utf-8"}, 200),
+        (b'{"input":"a"}', {"Content-Type": 'application/json; charset="UTF-8"'}, 200),
+        ('{"input":"a"}'.encode("utf-16"), {"Content-Type": "application/json; charset=utf-16"}, 415),
+        (b'{"input":"a"}', {"Content-Type": "application/json; charset=utf-16"}, 415),
     ],
 )
 def test_bodies_that_are_no_json(server: Any, content: bytes, headers: dict[str, str], status: int) -> None:
@@ -317,6 +335,22 @@ def test_lists(server: Any, answer: Callable[..., Any]) -> None:
     assert server.get("/v1/models?containing=gpt-4o").json()["models"] == answer("models", "gpt-4o")
     assert server.get("/v1/models?all=maybe").status_code == 422
     assert server.get("/v1/models?containing=gpt-99").json() == {"models": []}
+
+
+@pytest.mark.parametrize(
+    ("path", "pointer"),
+    [
+        ("/v1/models?contains=x", "/contains"),
+        ("/v1/models?containing=a&containing=b", "/containing"),
+        ("/v1/counters?all=true", "/all"),
+        ("/v1/prices?model=gpt-4o", "/model"),
+        ("/v1/prices?as_of=2026-11-30&as_of=2026-11-29", "/as_of"),
+    ],
+)
+def test_parameters_that_would_be_ignored_are_refused(server: Any, path: str, pointer: str) -> None:
+    response = server.get(path)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["pointer"] == pointer
 
 
 @pytest.mark.slow
