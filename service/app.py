@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import PlainTextResponse
 
 from . import schemas
 from .access import Keys, RateLimit
@@ -21,8 +21,9 @@ from .costing import Costing
 from .door import Door
 from .facade_errors import face_of
 from .facades import facades
+from .openapi import complete, problems
 from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, check_query, encode
-from .problems import MEDIA_TYPE, TITLES, Fault, Problem, internal, retry_after
+from .problems import Fault, Problem, internal, retry_after
 from .process import give_back_memory, keep_what_is_loaded
 from .protection import Bodies, Workers
 from .routes import Operations
@@ -128,7 +129,7 @@ def create_app(settings: Settings | None = None) -> Application:
         app.entry = CORSMiddleware(app.entry, origins, allow_methods=["GET", "POST"], allow_headers=allowed)
     for kind in (Problem, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer_problem)
-    _show_problems(app)
+    _complete_document(app)
     return app
 
 
@@ -184,8 +185,9 @@ def _add_operations(app: FastAPI, operations: Sequence[Operation], engine: Engin
             summary=operation.summary,
             description=operation.act.__doc__,
             response_model=operation.answer,
-            responses=_problems(400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503, face=operation.face.media_type),
-            include_in_schema=operation.in_schema,
+            responses=problems(
+                400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 431, 500, 503, face=operation.face.media_type
+            ),
             route_class_override=DocumentedRoute,
             operation_id=operation.path.strip("/").replace("/", "_").replace("{", "").replace("}", ""),
         )
@@ -200,33 +202,47 @@ def _add_operations(app: FastAPI, operations: Sequence[Operation], engine: Engin
 def _add_states(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) -> None:
     """Add what the operator asks."""
 
-    @app.get("/healthz", response_model=schemas.StateAnswer, summary="Whether the process is alive")
+    @app.get(
+        "/healthz",
+        response_model=schemas.StateAnswer,
+        responses=problems(405, 408, 431),
+        summary="Whether the process is alive",
+    )
     async def healthz() -> Response:
+        """Answers as long as the process takes requests, also while it loads."""
         return _json(b'{"status":"alive"}')
 
     @app.get(
         "/readyz",
         response_model=schemas.StateAnswer,
-        responses=_problems(503),
+        responses=problems(405, 408, 431, 503),
         summary="Whether vocabularies and prices are loaded",
     )
     async def readyz() -> Response:
+        """503 until the first requests can be answered without waiting for a vocabulary."""
         if not is_ready():
             raise retry_after("not-ready", "vocabularies and prices are being loaded", 1)
         return _json(b'{"status":"ready"}')
 
-    @app.get("/metrics", response_class=Response, summary="Metrics for Prometheus", include_in_schema=False)
+    @app.get(
+        "/metrics",
+        response_class=PlainTextResponse,
+        responses=problems(405, 408, 431),
+        summary="Metrics for Prometheus",
+    )
     async def show_metrics() -> Response:
+        """Requests, their times and sizes, tokens counted and limits, of all workers; no name that a caller chose."""
         return Response(metrics.render(), media_type=CONTENT_TYPE)
 
 
 def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: Workers) -> None:
     """Add what may be named in bodies: counters, models, prices."""
     listed = encode(operations.counters())
-    access = _problems(401, 422, 429, 500, 503)
+    access = problems(401, 405, 408, 422, 429, 431, 500, 503)
 
     @app.get("/v1/counters", response_model=schemas.CountersAnswer, responses=access, summary="List the counters")
     async def counters(request: Request) -> Response:
+        """What may be named in ``counters``, how good each is, and the form of its spec."""
         _only(request)
         return _json(listed)
 
@@ -236,10 +252,11 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
         containing: Annotated[str, Query(max_length=100, description="only names that have this in them")] = "",
         everything: Annotated[bool, Query(alias="all", description="also the price table's models")] = False,
     ) -> Response:
+        """Models with their encoding, context window and output limit; none for a name that nothing has in it."""
         _only(request, "containing", "all")
         return _json(encode(await workers.run(operations.models, containing, everything)))
 
-    named = access | _problems(404)
+    named = access | problems(404)
 
     @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=named, summary="List prices")
     async def prices(
@@ -248,6 +265,7 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
         provider: Annotated[str | None, Query(max_length=100, description="one provider's only")] = None,
         as_of: Annotated[str | None, Query(max_length=40, description="prices of that time; default: now")] = None,
     ) -> Response:
+        """Prices per million tokens and their source; without a pattern or provider the providers."""
         _only(request, "pattern", "provider", "as_of")
         return _json(encode(await workers.run(costing.prices, pattern, provider, as_of)))
 
@@ -258,13 +276,6 @@ def _only(request: Request, *names: str) -> None:
 
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
-
-
-def _problems(*statuses: int, face: str = MEDIA_TYPE) -> dict[int | str, dict[str, Any]]:
-    """The errors that OpenAPI shows for an operation."""
-    titles = dict(TITLES.values())
-    reference = {"$ref": "#/components/schemas/ProblemAnswer"} if face == MEDIA_TYPE else {"type": "object"}
-    return {status: {"description": titles[status], "content": {face: {"schema": reference}}} for status in statuses}
 
 
 def _problem_of(request: Request, error: Exception) -> Problem:
@@ -289,16 +300,13 @@ def _answer_problem(request: Request, error: Exception) -> Response:
     return Response(content, status, headers)
 
 
-def _show_problems(app: FastAPI) -> None:
-    """Add the problem document to what OpenAPI shows; no route returns it by itself."""
+def _complete_document(app: FastAPI) -> None:
+    """Show in OpenAPI what no route says by itself."""
     original = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = original()
-            template = "#/components/schemas/{model}"
-            _, shown = models_json_schema([(schemas.ProblemAnswer, "serialization")], ref_template=template)
-            document["components"]["schemas"].update(shown["$defs"])
-        return app.openapi_schema or document
+            complete(original())
+        return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -103,8 +103,11 @@ _FACES = {
     "/detokenize": VLLM,
 }
 _PATHS = [
-    (re.compile(r"/v1(?:/.+:[A-Za-z]+|/(?:projects|publishers|tunedModels|cachedContents)(?:/.*)?|beta1?/.*)"), GOOGLE),
-    (re.compile(r"/v1/(?:messages|complete)(?:/.*)?"), ANTHROPIC),
-    (re.compile(r"/v1/(?:responses|chat|completions|embeddings|conversations)(?:/.*)?"), OPENAI),
+    (re.compile(pattern, re.DOTALL), face)
+    for pattern, face in (
+        (r"/v1(?:/.+:[A-Za-z]+|/(?:projects|publishers|tunedModels|cachedContents)(?:/.*)?|beta1?/.*)", GOOGLE),
+        (r"/v1/(?:messages|complete)(?:/.*)?", ANTHROPIC),
+        (r"/v1/(?:responses|chat|completions|embeddings|conversations)(?:/.*)?", OPENAI),
+    )
 ]
 """Where the SDKs would look for more than is offered."""

@@ -70,8 +70,6 @@ class Facades:
     def tokenize(self, body: schemas.VllmTokenizeBody) -> Done:
         """vLLM's ``/tokenize`` for prompts. Chat messages need the model's own template, and are refused."""
         _refuse_unknown(body)
-        if body.prompt is None:
-            raise invalid("/prompt", "'prompt' is missing")
         counter, encoder, limit = _vllm_counter(self._operations, body.model)
         self._operations.check_texts(body.prompt, self._operations.settings.max_tokenize_chars, pointer="/prompt")
         text, repaired = well_formed(body.prompt)
@@ -120,9 +118,9 @@ def facades(operations: Operations) -> list[Operation]:
             ANTHROPIC,
         ),
         Operation("/v1beta/models/{model}:countTokens", on.gemini, *google),
-        Operation("/v1/models/{model}:countTokens", on.gemini, *google, in_schema=False),
-        *(Operation(f"/{v}{vertex}", on.vertex, *google, in_schema=False) for v in ("v1", "v1beta1")),
-        *(Operation(f"/{v}{express}", on.gemini, *google, in_schema=False) for v in ("v1", "v1beta1")),
+        Operation("/v1/models/{model}:countTokens", on.gemini, *google),
+        *(Operation(f"/{v}{vertex}", on.vertex, *google) for v in ("v1", "v1beta1")),
+        *(Operation(f"/{v}{express}", on.gemini, *google) for v in ("v1", "v1beta1")),
         Operation(
             "/tokenize",
             on.tokenize,
@@ -151,12 +149,8 @@ def _refuse_unknown(body: schemas.VendorBody) -> None:
         raise invalid(f"/{name}", f"{name!r} cannot be honoured here: a prompt is tokenized as it is")
 
 
-def _count(
-    operations: Operations, request: dict[str, Any], model: str | None, check: Shape, at: At = ()
-) -> RequestCount:
+def _count(operations: Operations, request: dict[str, Any], model: str, check: Shape, at: At = ()) -> RequestCount:
     """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would."""
-    if not model:
-        raise invalid("/model", "'model' is missing")
     operations.check_allowed(f"model:{model}", "/model")
     if known_model(model) is None:
         with faults_at("/model"):

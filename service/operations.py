@@ -81,7 +81,6 @@ class Operation:
     answer: type[BaseModel]
     summary: str
     face: Face = OWN
-    in_schema: bool = True
     quick: Callable[[object], Done | None] | None = None
     """Answers bodies that take little, before they are checked against the model; ``None`` for others."""
 

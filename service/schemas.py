@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ..estimators.comparison import DEFAULT_BASELINE
 from ..estimators.request_settings import named_model
 from ..tokenizers.registry import DEFAULT_COUNTER
 
 Spec = Annotated[str, Field(min_length=1, max_length=300)]
-Whole = Annotated[int, Field(ge=0, le=10**15)]
+
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 1.0 is as whole as 1."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Integer = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[Integer, Field(ge=0, le=10**15)]
 Short = Annotated[str, Field(max_length=300)]
 Texts = Annotated[list[str], Field(fail_fast=True)]
 TokenId = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Request = Annotated[Any, Field(json_schema_extra={"type": ["object", "array", "string"]})]
 Unit = Literal["input", "output"]
 Kind = Literal["exact", "reconstructed", "calibrated", "heuristic"]
 Interval = Annotated[list[int], Field(min_length=2, max_length=2)] | None
@@ -23,9 +32,10 @@ _REQUEST = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello, 
 
 
 def examples(*bodies: dict[str, Any], one_of: tuple[str, ...] = ()) -> ConfigDict:
+    """Examples, and the sets of members, written with spaces, of which a body has exactly one."""
     schema: dict[str, Any] = {"examples": list(bodies)}
     if one_of:
-        schema["oneOf"] = [{"required": [name]} for name in one_of]
+        schema["oneOf"] = [{"required": names.split()} for names in one_of]
     return ConfigDict(extra="forbid", strict=True, frozen=True, json_schema_extra=schema)
 
 
@@ -47,9 +57,15 @@ class PricedBody(Body):
     """What says which prices hold."""
 
     price: Short | None = Field(
-        None, description="a price per million tokens instead of the model's, 'in=3,out=15 USD'"
+        None,
+        description="a price per million tokens instead of the model's, 'in=3,out=15 USD'",
+        json_schema_extra={"pattern": r"[A-Za-z]{3}(/1M)?\s*$"},
     )
-    as_of: Short | None = Field(default=None, description="prices of that time, 2026-11-30T12:00:00Z; default: now")
+    as_of: Short | None = Field(
+        default=None,
+        description="prices of that time, 2026-11-30T12:00:00Z, or of a day; default: now",
+        json_schema_extra={"pattern": r"^\s*[0-9]{4}-?[0-9W]"},
+    )
 
 
 class CountBody(PricedBody):
@@ -63,7 +79,7 @@ class CountBody(PricedBody):
     )
 
     input: str | Texts = Field(default_factory=list, description="a text or several")
-    request: Any = Field(
+    request: Request = Field(
         default=None, description="a request to a chat model, in OpenAI's, Anthropic's or Google's shape"
     )
     counters: Annotated[list[Spec], Field(fail_fast=True)] = Field(
@@ -95,7 +111,7 @@ class CompareBody(CountBody):
     )
 
     baseline: Spec = Field(default=DEFAULT_BASELINE, description="the naive estimate")
-    calls: Annotated[int, Field(ge=1, le=10**15)] | None = Field(
+    calls: Annotated[Integer, Field(ge=1, le=10**15)] | None = Field(
         default=None, description="price the gap for so many calls"
     )
     per: Literal["hour", "day", "week", "month", "year"] = Field(
@@ -128,12 +144,12 @@ class FitBody(Body):
     model_config = examples(
         {"model": "gpt-4o", "input": "Summarise this.", "output_tokens": 500},
         {"model": "gpt-4o", "request": _REQUEST},
-        one_of=("input", "request"),
+        one_of=("input model", "request"),
     )
 
     model: Spec | None = Field(default=None, description="the model; default: the one the request names")
     input: str | None = Field(default=None, description="the text")
-    request: Any = Field(default=None, description="a whole request instead of a text")
+    request: Request = Field(default=None, description="a whole request instead of a text")
     counter: Spec | None = Field(default=None, description="count with this instead of the model's own encoding")
     output_tokens: Whole | None = Field(default=None, description="the length of the answer to leave room for")
     answer: str | None = Field(default=None, description="a sample answer: leave room for it, show where it is cut off")
@@ -157,7 +173,7 @@ class CostBody(PricedBody):
 
     model: Spec | None = Field(default=None, description="the model")
     provider: Short | None = Field(default=None, description="who serves it, such as azure or bedrock")
-    request: Any = Field(default=None, description="a request whose input tokens are counted")
+    request: Request = Field(default=None, description="a request whose input tokens are counted")
     counter: Spec | None = Field(default=None, description="count the request with this, not the model's own encoding")
     input_tokens: Whole | None = Field(default=None, description="all tokens sent, cached ones included")
     output_tokens: Whole | Short | None = Field(
@@ -206,8 +222,13 @@ class OpenAIBody(VendorBody):
     """Body of OpenAI's ``POST /v1/responses/input_tokens``."""
 
     model_config = VendorBody.model_config | ConfigDict(
-        json_schema_extra={"examples": [{"model": "gpt-4o", "input": "Hello, how are you?"}]}
+        json_schema_extra={
+            "examples": [{"model": "gpt-4o", "input": "Hello, how are you?"}],
+            "required": ["model", "input"],
+        }
     )
+
+    model: Spec = Field(description="the model")
 
 
 class AnthropicBody(VendorBody):
@@ -215,16 +236,22 @@ class AnthropicBody(VendorBody):
 
     model_config = VendorBody.model_config | ConfigDict(
         json_schema_extra={
-            "examples": [{"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "Hello, Claude"}]}]
+            "examples": [{"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "Hello, Claude"}]}],
+            "required": ["model", "messages"],
         }
     )
+
+    model: Spec = Field(description="the model")
 
 
 class GoogleBody(VendorBody):
     """Body of Google's ``POST /v1beta/models/{model}:countTokens``."""
 
     model_config = VendorBody.model_config | ConfigDict(
-        json_schema_extra={"examples": [{"contents": [{"role": "user", "parts": [{"text": "What is your name?"}]}]}]}
+        json_schema_extra={
+            "examples": [{"contents": [{"role": "user", "parts": [{"text": "What is your name?"}]}]}],
+            "oneOf": [{"required": ["contents"]}, {"required": ["generateContentRequest"]}],
+        }
     )
 
 
@@ -235,7 +262,7 @@ class VllmTokenizeBody(VendorBody):
         json_schema_extra={"examples": [{"model": "gpt-4o", "prompt": "Hello, world"}]}
     )
 
-    prompt: str | None = Field(default=None, description="the text")
+    prompt: str = Field(description="the text")
     add_special_tokens: bool = Field(default=True, description="these encodings add none")
     return_token_strs: bool | None = Field(default=None, description="show the tokens as text too")
 

@@ -285,6 +285,7 @@ def test_vllm_says_how_good_a_tokenizer_is_as_tokenize_does(server: Any, model: 
         ("/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:computeTokens", "google"),
         ("/v1/models/gemini-2.5-pro:generateContent", "google"),
         ("/v1beta/files", "google"),
+        ("/v1/models/a%0Ab/c:countTokens", "google"),
         ("/v1/messages", "anthropic"),
         ("/v1/messages/batches", "anthropic"),
         ("/v1/responses", "openai"),
