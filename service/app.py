@@ -19,6 +19,7 @@ from .access import Keys, RateLimit
 from .budgets import Budgets, BudgetsAnswer, BudgetsBody
 from .costing import Costing
 from .door import Door
+from .environment import read_settings
 from .facade_errors import face_of
 from .facades import facades
 from .openapi import complete, problems
@@ -55,7 +56,7 @@ class Application(FastAPI):
 
 def create_app(settings: Settings | None = None) -> Application:
     """Build the application; without settings they are read from the environment."""
-    settings = settings or Settings()
+    settings = settings or read_settings()
     operations, metrics = Operations(settings), Metrics()
     long = Workers(settings.threads, settings.queue, settings.work_seconds)
     short = Workers(SHORT_THREADS, SHORT_QUEUE, settings.work_seconds)

@@ -14,6 +14,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .environment import read_settings
 from .operations import OWN
 from .problems import Problem
 from .protection import CROWDED
@@ -31,7 +32,7 @@ LINGER_SECONDS = 0.5
 
 @cache
 def _settings() -> Settings:
-    return Settings()
+    return read_settings()
 
 
 class Joined:

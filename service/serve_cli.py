@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -83,21 +85,34 @@ def _settings() -> Settings:
     for package in PACKAGES:
         if find_spec(package) is None:
             raise TokengapError(f"the HTTP service needs {package}; install it with: pip install 'tokengap[serve]'")
-    from pydantic import ValidationError
+    from .environment import read_settings
 
+    settings = read_settings()
+    settings.keys()
+    _check_preload(settings, _operations(settings))
+    return settings
+
+
+def _operations(settings: Settings) -> Operations:
+    """What a wrong price file is said by here, once, rather than by every worker."""
+    from ..estimators.price_book import load_book
     from .routes import Operations
-    from .settings import Settings
+
+    with _naming("prices"):
+        load_book(None, settings.prices)
+    with _naming("price_data"):
+        return Operations(settings)
+
+
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    """Have what is said of a file name the setting that names the file."""
+    from .environment import bad_setting
 
     try:
-        settings = Settings()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = f"bad setting TOKENGAP_{str(first['loc'][0]).upper()}" if first["loc"] else "bad settings"
-        raise TokengapError(f"{where}: {first['msg'].removeprefix('Value error, ')}") from None
-    settings.keys()
-    operations = Operations(settings)  # a wrong price file is said here, once, rather than by every worker
-    _check_preload(settings, operations)
-    return settings
+        yield
+    except TokengapError as error:
+        raise bad_setting(setting, str(error)) from None
 
 
 def _allow_files(number: int) -> None:
@@ -114,13 +129,14 @@ def _allow_files(number: int) -> None:
 
 def _check_preload(settings: Settings, operations: Operations) -> None:
     """Refuse counters to load that cannot be made: the service would never be ready."""
+    from .environment import bad_setting
     from .problems import Problem
 
     for spec in settings.preload:
         try:
             operations.counter(spec, "")
         except Problem as problem:
-            raise TokengapError(f"bad setting TOKENGAP_PRELOAD: {problem.detail}") from None
+            raise bad_setting("preload", problem.detail) from None
 
 
 def _stop(*_: Any) -> NoReturn:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, plugins
 
 OPENS_FILES = frozenset({"bpe"})
@@ -19,13 +20,15 @@ OPENS_FILES = frozenset({"bpe"})
 COUNTERS = tuple(name for name in BUILT_IN if name not in OPENS_FILES)
 """What may be counted with unless settings say otherwise."""
 
+PREFIX = "TOKENGAP_"
+
 Words = Annotated[tuple[str, ...], NoDecode]
 
 
 class Settings(BaseSettings):
     """Every setting has a default that is safe on an open port; lists are written with commas."""
 
-    model_config = SettingsConfigDict(env_prefix="TOKENGAP_", extra="ignore", frozen=True, env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, env_ignore_empty=True)
 
     counters: Words = Field(
         default=COUNTERS, description="names of the counters that may be used; a spec begins with one"
@@ -68,6 +71,13 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _some_key(cls, value: Any) -> Any:
+        if isinstance(value, str) and not value.strip(" ,"):
+            raise ValueError("no key is in it, which would let anybody in; unset it where no key is needed")
+        return value
 
     @field_validator("counters")
     @classmethod
@@ -125,9 +135,22 @@ class Settings(BaseSettings):
         return value
 
     def keys(self) -> tuple[str, ...]:
-        """All keys, of the environment and of the file."""
+        """All keys, of the environment and of the file. Raises TokengapError for a file that gives none."""
         keys = [key.get_secret_value() for key in self.api_keys]
         if self.api_keys_file:
-            lines = (line.strip() for line in self.api_keys_file.read_text(encoding="utf-8").splitlines())
-            keys += [line for line in lines if line and not line.startswith("#")]
+            keys += _keys_in(self.api_keys_file)
         return tuple(keys)
+
+
+def _keys_in(file: Path) -> list[str]:
+    where = f"bad setting {PREFIX}API_KEYS_FILE: {file}"
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines()]
+    except OSError as error:
+        raise TokengapError(f"{where}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise TokengapError(f"{where}: byte {error.start} is not UTF-8") from None
+    keys = [line for line in lines if line and not line.startswith("#")]
+    if not keys:
+        raise TokengapError(f"{where}: no key is in it, which would let anybody in; unset it where no key is needed")
+    return keys

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokengap.service.cli import main
+from tokengap.service.environment import read_settings
 from tokengap.service.settings import Settings
 
 
@@ -29,9 +30,19 @@ from tokengap.service.settings import Settings
         ("WORK_SECONDS", "0", "greater than 0"),
         ("THREADS", "two", "valid integer"),
         ("LOG_LEVEL", "loud", "'debug', 'info', 'warning' or 'error'"),
-        ("API_KEYS_FILE", "/there/is/none", "/there/is/none"),
-        ("PRICES", "/there/is/none", "/there/is/none"),
-        ("PRICE_DATA", "/there/is/none", "/there/is/none"),
+        ("API_KEYS_FILE", "/there/is/none", "bad setting TOKENGAP_API_KEYS_FILE: /there/is/none: No such file"),
+        ("API_KEYS_FILE", "/", "bad setting TOKENGAP_API_KEYS_FILE: /: Is a directory"),
+        ("API_KEYS_FILE", "", "bad setting TOKENGAP_API_KEYS_FILE: no key is in it"),
+        ("API_KEYS", "", "bad setting TOKENGAP_API_KEYS: no key is in it"),
+        ("API_KEYS", ",", "bad setting TOKENGAP_API_KEYS: no key is in it"),
+        ("API_KEYS", " , ,", "bad setting TOKENGAP_API_KEYS: no key is in it"),
+        ("PRICES", "/there/is/none", "bad setting TOKENGAP_PRICES: cannot read /there/is/none: No such file"),
+        ("PRICE_DATA", "/there/is/none", "bad setting TOKENGAP_PRICE_DATA: cannot read /there/is/none: No such file"),
+        ("API_KEY", "x", "no setting has the name TOKENGAP_API_KEY: did you mean TOKENGAP_API_KEYS?"),
+        ("RATE_LIMT", "5/minute", "no setting has the name TOKENGAP_RATE_LIMT: did you mean TOKENGAP_RATE_LIMIT?"),
+        ("ZZZ", "hidden", "no setting has the name TOKENGAP_ZZZ: docs/deploy.md lists them"),
+        ("PORT", "9000", "no setting has the name TOKENGAP_PORT: say --port"),
+        ("HOST", "10.0.0.1", "no setting has the name TOKENGAP_HOST: say --host"),
     ],
 )
 def test_a_wrong_setting_is_one_line(
@@ -43,6 +54,47 @@ def test_a_wrong_setting_is_one_line(
     assert len(lines) == 1, lines
     assert said in lines[0]
     assert "hidden" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "no key is in it"),
+        (b"\n# team\n  \n", "no key is in it"),
+        (b"\xef\xbb\xbf# team\n", "no key is in it"),
+        (b"caf\xe9\n", "byte 3 is not UTF-8"),
+    ],
+)
+def test_a_file_without_a_key_does_not_open_the_service(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path, content: bytes, said: str
+) -> None:
+    file = tmp_path / "keys"
+    file.write_bytes(content)
+    monkeypatch.setenv("TOKENGAP_API_KEYS_FILE", str(file))
+    assert main(["serve", "--port", "0"]) == 2
+    assert capfd.readouterr().err.startswith(f"tokengap: error: bad setting TOKENGAP_API_KEYS_FILE: {file}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("WORKERS", "2"),
+        ("SLOW", "1"),
+        ("UPDATE_DOCS", "1"),
+        ("PORT", "tcp://10.0.0.1:80"),
+        ("PORT_8000_TCP", "tcp://10.0.0.1:80"),
+        ("PORT_8000_TCP_ADDR", "10.0.0.1"),
+        ("SERVICE_HOST", "10.0.0.1"),
+        ("SERVICE_PORT", "80"),
+        ("SERVICE_PORT_HTTP", "80"),
+        ("WEB_SERVICE_HOST", "10.0.0.1"),
+        ("WEB_PORT", "tcp://10.0.0.1:80"),
+    ],
+)
+def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """Of this project's other parts, and those that Kubernetes sets for a service of this name."""
+    monkeypatch.setenv(f"TOKENGAP_{name}", value)
+    assert read_settings() == Settings()
 
 
 def test_lists_are_written_with_commas_and_empty_is_unset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
