@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,6 +28,9 @@ PACKAGES = ("fastapi", "uvicorn", "httptools", "pydantic_settings", "prometheus_
 
 KEEP_ALIVE_SECONDS = 75
 """Longer than proxies keep idle connections, so that it is they who close them and no request meets a closed one."""
+
+FAILED = 3
+"""The exit code where the service failed at its start for no fault of who started it."""
 
 _EXAMPLES = """
 examples:
@@ -48,28 +53,28 @@ def add_parsers(commands: _SubParsersAction[Parser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve; the exit code is 0 after a stop that was asked for."""
     settings = _settings()
-    signal.signal(signal.SIGTERM, _stop)  # uvicorn finishes what runs, then raises the signal again
-    if args.workers == 1:
-        _serve(args, settings)
-        return 0
-    with tempfile.TemporaryDirectory(prefix="tokengap-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # how prometheus-client adds workers up
-        _serve(args, settings)
-    return 0
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(listener) for listener in listeners(args.host, args.port)]
+        _check(settings)
+        signal.signal(signal.SIGTERM, _stop)  # uvicorn finishes what runs, then raises the signal again
+        if args.workers > 1:
+            # How prometheus-client adds workers up.
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tokengap-metrics-"))
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        return _serve(args, settings, sockets)
 
 
-def _serve(args: argparse.Namespace, settings: Settings) -> None:
+def _serve(args: argparse.Namespace, settings: Settings, sockets: list[socket.socket]) -> int:
     import uvicorn
+    from uvicorn.supervisors import Multiprocess
 
-    from .telemetry import log_config
+    from .telemetry import log, log_config
 
     _allow_files(2 * settings.connections + 100)
-    uvicorn.run(
+    config = uvicorn.Config(
         "tokengap.service.app:create_app",
         factory=True,
         http="tokengap.service.connections:Connection",
-        host=args.host,
-        port=args.port,
         workers=args.workers,
         ws="none",
         access_log=False,
@@ -79,6 +84,56 @@ def _serve(args: argparse.Namespace, settings: Settings) -> None:
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=settings.shutdown_seconds,
     )
+    for listener in sockets:
+        host, port, *_ = listener.getsockname()
+        log.info("listening", extra={"fields": {"host": host, "port": port}})
+    if args.workers > 1:
+        Multiprocess(config, sockets).run()
+        return 0
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets)
+    return 0 if server.started else FAILED
+
+
+def listeners(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of a host, all with one port. Raises TokengapError where they cannot be had.
+
+    An address that this machine has not is passed over where the name has others: ``localhost`` often has ::1.
+    """
+    bound: list[socket.socket] = []
+    absent: OSError | None = None
+    try:
+        for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE):
+            try:
+                bound.append(_bound(family, (address[0], port, *address[2:])))
+                port = bound[0].getsockname()[1]
+            except OSError as error:
+                if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                    raise
+                absent = error
+        if absent and not bound:
+            raise absent
+    except (OSError, UnicodeError) as error:
+        for listener in bound:
+            listener.close()
+        reason = (isinstance(error, OSError) and error.strerror) or "this is no name of a host"
+        raise TokengapError(f"cannot listen on {host}, port {port}: {reason}; see --host and --port") from None
+    return bound
+
+
+def _bound(family: int, address: tuple[Any, ...]) -> socket.socket:
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere this lets two services have one port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind(address)
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def _settings() -> Settings:
@@ -87,10 +142,13 @@ def _settings() -> Settings:
             raise TokengapError(f"the HTTP service needs {package}; install it with: pip install 'tokengap[serve]'")
     from .environment import read_settings
 
-    settings = read_settings()
+    return read_settings()
+
+
+def _check(settings: Settings) -> None:
+    """Refuse what no worker could start with: keys and prices that cannot be read, counters that cannot be made."""
     settings.keys()
     _check_preload(settings, _operations(settings))
-    return settings
 
 
 def _operations(settings: Settings) -> Operations:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tokengap.service.cli import main
 from tokengap.service.environment import read_settings
+from tokengap.service.serve_cli import listeners
 from tokengap.service.settings import Settings
 
 
@@ -110,3 +113,33 @@ def test_lists_are_written_with_commas_and_empty_is_unset(monkeypatch: pytest.Mo
     assert settings.max_texts == 1000
     assert settings.preload == ("o200k_base", "cl100k_base")
     assert "first" not in repr(settings)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_port_in_use_is_one_line(capfd: pytest.CaptureFixture[str], host: str, workers: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--host", host, "--port", str(port), "--workers", workers]) == 2
+    said = capfd.readouterr().err
+    assert said == (
+        f"tokengap: error: cannot listen on {host}, port {port}: Address already in use; see --host and --port\n"
+    )
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize(
+    "host", ["203.0.113.7", "no-such-host.invalid", "300.1.1.1", "a..b", "x" * 70, "::ffff:1:2:3:4:5:6:7:8"]
+)
+def test_an_address_that_is_not_here_is_one_line(capfd: pytest.CaptureFixture[str], host: str, workers: str) -> None:
+    assert main(["serve", "--host", host, "--port", "0", "--workers", workers]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith(f"tokengap: error: cannot listen on {host}, port 0: ")
+
+
+def test_all_addresses_of_a_name_have_one_port() -> None:
+    with ExitStack() as stack:
+        bound = [stack.enter_context(listener) for listener in listeners("localhost", 0)]
+        assert bound
+        assert len({listener.getsockname()[1] for listener in bound}) == 1
