@@ -50,8 +50,15 @@ class Application(FastAPI):
         await self.entry(scope, receive, send)
 
     async def inner(self, scope: Any, receive: Any, send: Any) -> None:
-        """The application behind the door."""
-        await super().__call__(scope, receive, send)
+        """The application behind the door. HEAD is answered as GET is; uvicorn leaves the body out."""
+        if scope.get("method") != "HEAD":
+            await super().__call__(scope, receive, send)
+            return
+        asked = {**scope, "method": "GET"}
+        try:
+            await super().__call__(asked, receive, send)
+        finally:
+            scope["route"] = asked.get("route")
 
 
 def create_app(settings: Settings | None = None) -> Application:
@@ -93,6 +100,7 @@ def create_app(settings: Settings | None = None) -> Application:
         lifespan=lifespan,
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # a redirect would name the host that the client says it asked
     )
 
     def counted(done: Done) -> None:
@@ -287,8 +295,9 @@ def _problem_of(request: Request, error: Exception) -> Problem:
         faults = tuple(Fault(f"/{found['loc'][-1]}", str(found["msg"])) for found in error.errors())
         return Problem("invalid-request", f"{faults[0].pointer[1:]}: {faults[0].detail}", faults)
     if isinstance(error, HTTPException) and error.status_code == 405:
-        headers = tuple((error.headers or {}).items())
-        return Problem("method-not-allowed", f"{request.method[:20]} is not offered here", headers=headers)
+        allowed = set((error.headers or {})["Allow"].split(", "))
+        allow = ", ".join(sorted(allowed | {"HEAD"} if "GET" in allowed else allowed))
+        return Problem("method-not-allowed", f"this path takes {allow}", headers=(("Allow", allow),))
     if isinstance(error, HTTPException):
         return Problem("not-found", "no operation has this path; GET /openapi.json lists them")
     return internal()

@@ -321,6 +321,50 @@ def test_paths_and_methods(server: Any, method: str, path: str, status: int) -> 
     assert response.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("path", ["/v1/count/", "/healthz/", "/v1/models/?all=true", "/openapi.json/", "/tokenize/"])
+@pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
+def test_a_slash_at_the_end_is_another_path_and_no_redirect(server: Any, method: str, path: str) -> None:
+    """A redirect would name whatever host the client says it asked."""
+    import httpx2
+
+    response = httpx2.request(method, server.url + path, headers={"Host": "evil.example"})
+    assert response.status_code == 404
+    assert "evil" not in str(response.headers)
+    assert response.headers["content-type"].startswith("application/")
+    if method != "HEAD" and path != "/tokenize/":
+        assert response.json()["type"] == "urn:tokengap:problem:not-found"
+
+
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/counters", "/v1/models?all=true", "/v1/prices"]
+)
+def test_head_is_answered_as_get_without_a_body(server: Any, path: str) -> None:
+    import httpx2
+
+    got, head = server.get(path), httpx2.head(server.url + path)
+    assert head.status_code == got.status_code == 200
+    assert head.content == b""
+    same = (
+        "content-type",
+        "cache-control",
+        "x-content-type-options",
+        *(() if path == "/metrics" else ("content-length",)),
+    )
+    assert {name: head.headers[name] for name in same} == {name: got.headers[name] for name in same}
+    refused = server.post(path)
+    assert refused.status_code == 405
+    assert refused.headers["allow"] == "GET, HEAD"
+
+
+def test_head_of_what_takes_another_method_or_is_not_there(server: Any) -> None:
+    import httpx2
+
+    refused = httpx2.head(server.url + "/v1/count")
+    assert (refused.status_code, refused.headers["allow"], refused.content) == (405, "POST", b"")
+    assert httpx2.head(server.url + "/nope").status_code == 404
+    assert httpx2.head(server.url + "/v1/models?all=maybe").status_code == 422
+
+
 def test_security_headers_and_request_id(server: Any) -> None:
     response = server.get("/healthz", headers={"X-Request-Id": "abc-1", "Origin": "https://example.org"})
     assert response.headers["x-request-id"] == "abc-1"
