@@ -11,7 +11,7 @@ from typing import Any
 from .access import Keys, RateLimit
 from .operations import Face
 from .problems import Problem, internal, retry_after
-from .protection import CROWDED, Receive, Scope, Send, drain
+from .protection import CROWDED, REFUSED, Receive, Scope, Send, drain
 from .telemetry import Metrics, RequestLog, log
 
 OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/openapi.json"})
@@ -89,8 +89,11 @@ class Door:
             self._note(scope, path if direct else _route_of(scope), status, start, request_id)
 
     async def _admit(self, scope: Scope, headers: Mapping[bytes, bytes]) -> None:
-        if CROWDED in scope.get("state", ()):
-            raise retry_after("overloaded", "too many connections; try again later", 1)
+        if state := scope.get("state"):
+            if REFUSED in state:
+                raise state[REFUSED]
+            if CROWDED in state:
+                raise retry_after("overloaded", "too many connections; try again later", 1)
         caller = ""
         if self._keys and not (scope["method"] == "OPTIONS" and b"origin" in headers):
             caller = self._keys.check(headers)

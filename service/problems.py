@@ -15,6 +15,7 @@ TYPE_PREFIX = "urn:tokengap:problem:"
 
 TITLES: Mapping[str, tuple[int, str]] = {
     "malformed-json": (400, "The body is not JSON"),
+    "malformed-request": (400, "This is not an HTTP request"),
     "missing-key": (401, "An API key is needed"),
     "counter-not-allowed": (403, "This counter is not offered here"),
     "unknown-name": (404, "No counter, model or provider has this name"),

@@ -25,6 +25,9 @@ DRAIN_SECONDS = 2
 CROWDED = "tokengap.crowded"
 """Stands in the state of requests that come on a connection which is one too many."""
 
+REFUSED = "tokengap.refused"
+"""Stands in the state of what is no request, with the problem that it is answered with."""
+
 _cancelled: ContextVar[Event | None] = ContextVar("cancelled", default=None)
 
 
