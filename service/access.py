@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import hmac
 import time
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from limits import RateLimitItem, parse
-from limits.aio.storage import MemoryStorage, RedisStorage, Storage
-from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.aio.storage import RedisStorage, Storage
+from limits.aio.strategies import MovingWindowRateLimiter
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -62,35 +63,73 @@ class RateLimit:
 
     def __init__(self, limit: str, redis_url: str | None, failed: Callable[[], None]) -> None:
         self._item: RateLimitItem = parse(limit)
-        self._memory = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._redis = SlidingWindowCounterRateLimiter(_redis(redis_url)) if redis_url else None
+        self._memory = Window(self._item.amount, self._item.get_expiry())
+        self._redis = MovingWindowRateLimiter(_redis(redis_url)) if redis_url else None
         self._failed = failed
         self._resume = 0.0
 
     async def check(self, caller: str) -> None:
         """Count one request of a caller. Raises Problem where it is one too many."""
-        if not await self._hit(caller):
-            raise retry_after("rate-limited", f"more than {self._item} for one caller", await self._wait(caller))
+        wait = await self._hit(caller)
+        if wait:
+            raise retry_after("rate-limited", f"more than {self._item} for one caller", wait)
 
-    async def _hit(self, caller: str) -> bool:
+    async def _hit(self, caller: str) -> float:
+        """Zero where it passes, else the seconds until one would."""
         if self._redis and time.monotonic() >= self._resume:
             try:
                 async with asyncio.timeout(REDIS_SECONDS):
-                    return await self._redis.hit(self._item, caller)
+                    if await self._redis.hit(self._item, caller):
+                        return 0
+                    stats = await self._redis.get_window_stats(self._item, caller)
+                    return max(stats.reset_time - time.time(), 1)
             except Exception as error:  # whatever fails in the store, the service goes on
                 self._resume = time.monotonic() + PAUSE_SECONDS
                 self._failed()
                 log.warning("rate limit store failed", extra={"fields": {"error": type(error).__name__}})
-        return await self._memory.hit(self._item, caller)
+        return self._memory.hit(caller)
 
-    async def _wait(self, caller: str) -> float:
-        limiter = self._redis if self._redis and time.monotonic() >= self._resume else self._memory
-        try:
-            async with asyncio.timeout(REDIS_SECONDS):
-                stats = await limiter.get_window_stats(self._item, caller)
-        except Exception:  # only the hint when to come back depends on it
-            return self._item.get_expiry()
-        return stats.reset_time - time.time()
+
+class Window:
+    """A sliding window in memory: when each caller's last requests passed, up to ``amount`` in ``seconds``.
+
+    That of the library looks through all callers for every request, with a thread for each.
+    """
+
+    def __init__(self, amount: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._amount = amount
+        self._seconds = seconds
+        self._clock = clock
+        self._passed: dict[str, array[float]] = {}
+        """The callers in the order of their last request that passed."""
+
+    def __len__(self) -> int:
+        return len(self._passed)
+
+    def hit(self, caller: str) -> float:
+        """Count one request, and return zero; or, where it is one too many, the seconds until one would pass."""
+        now = self._clock()
+        begin = now - self._seconds
+        self._forget(begin)
+        times = self._passed.get(caller)
+        if times is None:
+            times = array("d")
+        elif len(times) == self._amount:
+            if times[0] > begin:
+                return times[0] - begin
+            times.pop(0)
+        self._passed.pop(caller, None)
+        times.append(now)
+        self._passed[caller] = times
+        return 0
+
+    def _forget(self, begin: float) -> None:
+        """Drop callers with nothing in the window: each was added once, so that this takes no time in the mean."""
+        while self._passed:
+            oldest, times = next(iter(self._passed.items()))
+            if times[-1] > begin:
+                return
+            del self._passed[oldest]
 
 
 def _redis(url: str) -> Storage:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
@@ -73,7 +74,7 @@ class Problem(Exception):  # noqa: N818 - the term of RFC 9457
 
 def retry_after(kind: str, detail: str, seconds: float) -> Problem:
     """A problem that passes: the caller is told when to try again."""
-    return Problem(kind, detail, headers=(("Retry-After", str(max(1, round(seconds)))),))
+    return Problem(kind, detail, headers=(("Retry-After", str(max(1, ceil(seconds)))),))
 
 
 def internal() -> Problem:

@@ -17,10 +17,11 @@ from urllib.parse import urlsplit
 
 import pytest
 import redis
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tokengap.service.access import PAUSE_SECONDS, REDIS_SECONDS
-
-pytestmark = pytest.mark.system
+from tokengap.service.access import PAUSE_SECONDS, REDIS_SECONDS, Window
+from tokengap.service.problems import retry_after
 
 LIMIT = 20
 ATTEMPTS = 3
@@ -108,7 +109,66 @@ def store_errors(door: Any) -> float:
     return float(found[1]) if found else 0
 
 
+@given(
+    st.integers(1, 5),
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from((0.0, 0.25, 1.0, 7.5, 10.0, 40.0))), max_size=60),
+)
+def test_no_window_holds_more_than_the_limit_and_none_less(amount: int, steps: list[tuple[str, float]]) -> None:
+    """Beside the definition: a request passes if fewer than the limit passed in the window that ends with it."""
+    now = 0.0
+    window = Window(amount, 10, lambda: now)
+    passed: dict[str, list[float]] = {"a": [], "b": [], "c": []}
+    for caller, pause in steps:
+        now += pause
+        inside = [at for at in passed[caller] if at > now - 10]
+        wait = window.hit(caller)
+        if len(inside) < amount:
+            assert wait == 0
+            passed[caller].append(now)
+        else:
+            assert wait == inside[0] + 10 - now > 0
+        assert len(window) == sum(any(at > now - 10 for at in times) for times in passed.values())
+
+
+def test_callers_who_do_not_come_back_are_forgotten() -> None:
+    now = 0.0
+    window = Window(5, 60, lambda: now)
+    for number in range(10_000):
+        now += 0.1
+        assert window.hit(f"caller {number}") == 0
+    assert len(window) == 600
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.2, "1"), (1, "1"), (1.01, "2"), (54.06, "55"), (60, "60")])
+def test_the_time_to_come_back_is_never_too_early(seconds: float, shown: str) -> None:
+    assert retry_after("rate-limited", "", seconds).headers == (("Retry-After", shown),)
+
+
 @pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.parametrize("kept", ["in memory", "in Redis"])
+def test_the_window_slides_and_who_waits_as_told_passes(serve: Callable[..., Any], store: Redis, kept: str) -> None:
+    """Wherever the limit is kept, and whenever in a minute one begins."""
+    settings = {"rate_limit": "5 per 6 second"}
+    if kept == "in Redis":
+        store.start()
+        settings["redis_url"] = store.url
+    with serve(**settings) as door:
+        begun = time.monotonic()
+        for number in range(5):
+            time.sleep(max(0, begun + number - time.monotonic()))
+            assert ask(door.url, "any")[0] == 200
+        refused = door.post("/v1/count", {"input": "a"})
+        assert refused.status_code == 429
+        assert time.monotonic() - begun < 6, "the machine has too much to do for this test"
+        assert int(refused.headers["retry-after"]) == 2
+        time.sleep(2)
+        assert ask(door.url, "any")[0] == 200
+        assert ask(door.url, "any")[0] == 429
+
+
+@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.parametrize("processes", ["two servers", "two workers"])
 def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
     serve: Callable[..., Any], store: Redis, processes: str
@@ -146,6 +206,7 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
 
 
 @pytest.mark.slow
+@pytest.mark.system
 def test_the_service_starts_without_its_redis(serve: Callable[..., Any], store: Redis) -> None:
     with serve(api_keys="down,up0,up1,up2", rate_limit=f"{LIMIT}/minute", redis_url=store.url) as door:
         assert passed([door], "down") == LIMIT
