@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import time
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -38,21 +38,23 @@ class Keys:
         return bool(self._digests)
 
     def check(self, headers: Headers) -> str:
-        """The name of the key that was sent: the beginning of its digest. Raises Problem for any other."""
-        sent = sha256(_sent(headers)).digest()
-        found = [digest for digest in self._digests if hmac.compare_digest(digest, sent)]
-        if not found:
-            detail = "send a valid key as 'Authorization: Bearer KEY', 'X-Api-Key: KEY' or 'X-Goog-Api-Key: KEY'"
-            raise Problem("missing-key", detail, headers=(("WWW-Authenticate", "Bearer"),))
-        return found[0].hex()[:16]
+        """The name of the first right key that was sent: the beginning of its digest. Raises Problem without one."""
+        for key in _sent(headers):
+            sent = sha256(key).digest()
+            found = [digest for digest in self._digests if hmac.compare_digest(digest, sent)]
+            if found:
+                return found[0].hex()[:16]
+        detail = "send a valid key as 'Authorization: Bearer KEY', 'X-Api-Key: KEY' or 'X-Goog-Api-Key: KEY'"
+        raise Problem("missing-key", detail, headers=(("WWW-Authenticate", "Bearer"),))
 
 
-def _sent(headers: Headers) -> bytes:
-    """The key in any of the headers that the SDKs use; two that differ are taken by the first."""
+def _sent(headers: Headers) -> Iterator[bytes]:
+    """What any of the headers that the SDKs use has; one of them may be for somebody else, such as a proxy."""
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
-    if scheme.lower() == b"bearer" and token:
-        return token.strip()
-    return headers.get(b"x-api-key") or headers.get(b"x-goog-api-key") or b""
+    if scheme.lower() == b"bearer":
+        yield token.strip()
+    yield headers.get(b"x-api-key", b"")
+    yield headers.get(b"x-goog-api-key", b"")
 
 
 class RateLimit:

@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse
 
 from . import schemas
 from .access import Keys, RateLimit
 from .budgets import Budgets, BudgetsAnswer, BudgetsBody
+from .cors import Cors, Preflights
 from .costing import Costing
 from .door import Door
 from .environment import read_settings
@@ -129,13 +129,18 @@ def create_app(settings: Settings | None = None) -> Application:
     requests = RequestLog() if settings.log_level in ("debug", "info") else None
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else None
     limit = RateLimit(settings.rate_limit, redis_url, metrics.limiter_errors.inc) if settings.rate_limit else None
+    origins = settings.cors_origins
     app.entry = Door(
-        app.inner, direct=direct, face_of=face_of, metrics=metrics, keys=Keys(keys), limit=limit, requests=requests
+        Preflights(app.inner, origins) if origins else app.inner,
+        direct=direct,
+        face_of=face_of,
+        metrics=metrics,
+        keys=Keys(keys),
+        limit=limit,
+        requests=requests,
     )
-    if settings.cors_origins:
-        allowed = ["authorization", "content-type", "x-api-key", "x-request-id"]
-        origins = list(settings.cors_origins)
-        app.entry = CORSMiddleware(app.entry, origins, allow_methods=["GET", "POST"], allow_headers=allowed)
+    if origins:
+        app.entry = Cors(app.entry, origins)
     for kind in (Problem, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, _answer_problem)
     _complete_document(app)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .access import Keys, RateLimit
+from .cors import is_preflight
 from .operations import Face
 from .problems import Problem, internal, retry_after
 from .protection import CROWDED, REFUSED, Receive, Scope, Send, drain
@@ -94,9 +95,9 @@ class Door:
                 raise state[REFUSED]
             if CROWDED in state:
                 raise retry_after("overloaded", "too many connections; try again later", 1)
-        caller = ""
-        if self._keys and not (scope["method"] == "OPTIONS" and b"origin" in headers):
-            caller = self._keys.check(headers)
+        if scope["method"] == "OPTIONS" and is_preflight(scope):
+            return
+        caller = self._keys.check(headers) if self._keys else ""
         if self._limit:
             client = scope.get("client")
             await self._limit.check(caller or (client[0] if client else "unknown"))

@@ -19,6 +19,7 @@ TITLES: Mapping[str, tuple[int, str]] = {
     "malformed-request": (400, "This is not an HTTP request"),
     "missing-key": (401, "An API key is needed"),
     "counter-not-allowed": (403, "This counter is not offered here"),
+    "cors-refused": (403, "Browsers may not ask this from there"),
     "unknown-name": (404, "No counter, model or provider has this name"),
     "not-found": (404, "There is nothing at this path"),
     "method-not-allowed": (405, "This path takes another method"),

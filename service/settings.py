@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
@@ -23,6 +24,10 @@ COUNTERS = tuple(name for name in BUILT_IN if name not in OPENS_FILES)
 PREFIX = "TOKENGAP_"
 
 Words = Annotated[tuple[str, ...], NoDecode]
+
+_ORIGIN = re.compile(
+    r"(?!http://.*:80$|https://.*:443$)[a-z][a-z0-9+.-]*://([a-z0-9_.-]+|\[[0-9a-f:.]+\])(:[1-9][0-9]*)?"
+)
 
 
 class Settings(BaseSettings):
@@ -122,6 +127,17 @@ class Settings(BaseSettings):
                 if url.startswith(("redis://", "rediss://")) and given.get("host"):
                     return value
             raise ValueError("this is not the address of a Redis, such as redis://:PASSWORD@HOST:6379/0")
+        return value
+
+    @field_validator("cors_origins")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            if origin != "*" and not _ORIGIN.fullmatch(origin):
+                raise ValueError(
+                    f"{origin!r} is no origin as browsers send it, such as https://app.example or "
+                    "http://localhost:3000: in small letters, without a path or the scheme's own port; or * for any"
+                )
         return value
 
     @field_validator("trusted_proxies")

@@ -25,6 +25,22 @@ from tokengap.service.settings import Settings
         ("REDIS_URL", "redis://", "not the address of a Redis"),
         ("TRUSTED_PROXIES", "proxy", "'proxy' does not appear to be an IPv4 or IPv6 network"),
         ("TRUSTED_PROXIES", "10.0.0.1/8", "10.0.0.1/8 has host bits set; write addresses and networks"),
+        *(
+            ("CORS_ORIGINS", f"https://app.example,{origin}", f"'{origin}' is no origin as browsers send it")
+            for origin in (
+                "foo",
+                "app.example",
+                "https://",
+                "https://app.example/",
+                "https://app.example/page",
+                "https://App.example",
+                "HTTPS://app.example",
+                "https://*.example",
+                "https://app.example:443",
+                "http://app.example:80",
+                "https://user@app.example",
+            )
+        ),
         ("COUNTERS", "o200k_base,o200k", "no counter has the name 'o200k'"),
         ("COUNTERS", "o200k_base,bpe", "'bpe' opens files of the caller's choice"),
         ("COUNTERS", "words", "preload names 'o200k_base', which is not among the counters"),
@@ -143,3 +159,9 @@ def test_all_addresses_of_a_name_have_one_port() -> None:
         bound = [stack.enter_context(listener) for listener in listeners("localhost", 0)]
         assert bound
         assert len({listener.getsockname()[1] for listener in bound}) == 1
+
+
+def test_origins_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    origins = ("https://app.example", "http://localhost:3000", "https://a.example:80", "chrome-extension://abc", "*")
+    monkeypatch.setenv("TOKENGAP_CORS_ORIGINS", ", ".join(origins))
+    assert read_settings().cors_origins == origins
