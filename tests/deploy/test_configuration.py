@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from tokengap.service.door import OPEN
 from tokengap.service.problems import TITLES, TYPE_PREFIX
 from tokengap.service.serve_cli import KEEP_ALIVE_SECONDS
 from tokengap.service.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+DEPLOY = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 NGINX = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
 
 
@@ -68,6 +70,39 @@ def test_every_service_is_held_in(compose: Any) -> None:
             assert not source.startswith("./") or ((ROOT / source).is_file() and mode == ["ro"]), volume
         for dependency in service.get("depends_on", {}).values():
             assert dependency["condition"] == "service_healthy", name
+
+
+def test_what_the_compose_file_sets_can_be_set_otherwise() -> None:
+    """What stands under ``environment`` goes before ``.env``, so that each is a default and no more."""
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    set_here = re.findall(r"^      (TOKENGAP_\w+): (.*)$", text, re.MULTILINE)
+    assert {name for name, _ in set_here} == {"TOKENGAP_RATE_LIMIT", "TOKENGAP_REDIS_URL", "TOKENGAP_TRUSTED_PROXIES"}
+    for name, value in set_here:
+        (default,) = re.findall(rf"^\${{{name}:?-([^}}]+)}}", value)
+        assert f"`{default}`" in DEPLOY, name
+
+
+def test_the_proxys_log_has_no_path_of_a_request() -> None:
+    """Whatever is less than critical is written with the first line of its request."""
+    assert re.findall(r"^error_log (.*);", NGINX, re.MULTILINE) == ["stderr crit"]
+    (form,) = re.findall(r"log_format (.*?);", NGINX, re.DOTALL)
+    assert not {"$request", "$uri", "$request_uri", "$args", "$query_string"} & set(re.findall(r"\$\w+", form))
+
+
+def test_every_alert_says_how_grave_it_is() -> None:
+    from ruamel.yaml import YAML
+
+    content = YAML(typ="safe").load((ROOT / "deploy" / "alerts.yml").read_text(encoding="utf-8"))
+    (group,) = content["groups"]
+    assert {rule["labels"]["severity"] for rule in group["rules"]} == {"critical", "warning"}
+
+
+def test_shedding_is_seen_on_every_route_that_counts() -> None:
+    """The alert leaves out the operator's paths and nothing else."""
+    text = (ROOT / "deploy" / "alerts.yml").read_text(encoding="utf-8")
+    left_out = set(re.findall(r'route!~"([^"]+)"', text))
+    assert left_out == {"|".join(("/healthz", "/readyz", "/metrics", "/openapi.json"))}
+    assert set(left_out.pop().split("|")) == OPEN
 
 
 def test_only_the_proxy_and_the_operators_pages_are_published(compose: Any) -> None:
