@@ -184,7 +184,10 @@ def test_tokens_are_shown_with_ids_and_spans(server: Any) -> None:
         ("/v1/count", {"request": {**CHAT, "messages": [{"role": "user", "content": 3}]}}, 422, "invalid-request",
          "/request/messages/0/content"),
         ("/v1/count", [1], 422, "invalid-request", ""),
+        ("/v1/count", {"input": "a", "counters": ["bytes"] * 17}, 422, "invalid-request", "/counters"),
         ("/v1/count", {"input": ["a"] * 1001}, 413, "too-much-text", "/input"),
+        ("/v1/count", {"input": ["a"] * 200_001}, 413, "too-much-text", ""),
+        ("/v1/count", {"request": {**CHAT, "metadata": [0] * 200_001}}, 413, "too-much-text", ""),
         ("/v1/count", {"input": "a" * 1_000_000, "counters": ["bytes", "words", "chars"]}, 413, "too-much-text",
          "/input"),
         ("/v1/count", {"request": {**CHAT, "messages": [[]] * 50_001}}, 413, "too-much-text", "/request"),
@@ -270,6 +273,17 @@ def test_only_the_counters_of_the_settings_are_used(restricted: Any, path: str, 
     if pointer is not None:
         assert response.json()["errors"][0]["pointer"] == pointer
     assert restricted.post("/v1/fit", {"model": "gpt-4", "input": "a", "counter": "o200k_base"}).json()["tokens"] == 1
+
+
+def test_as_much_as_the_documents_say_is_taken(server: Any) -> None:
+    """16 counters, 1,000 texts, 2,000,000 characters times counters; one more of each is refused above."""
+    counters = [f"words:{number}" for number in range(1, 17)]
+    assert server.post("/v1/count", {"input": ["a"] * 1000, "counters": counters}).status_code == 200
+    assert server.post("/v1/count", {"input": "a" * 125_000, "counters": counters}).status_code == 200
+    assert server.post("/v1/count", {"input": "a" * 125_001, "counters": counters}).status_code == 413
+    page = (Path(__file__).parents[2] / "docs" / "http.md").read_text(encoding="utf-8")
+    assert "up to 16 counters" in page
+    assert "(200,000)" in page
 
 
 @pytest.mark.parametrize(
