@@ -82,6 +82,17 @@ def test_what_the_compose_file_sets_can_be_set_otherwise() -> None:
         assert f"`{default}`" in DEPLOY, name
 
 
+def test_a_replica_may_have_what_its_workers_take(compose: Any) -> None:
+    """As much as the highest peak that the document shows for the image, for each worker."""
+    (peak,) = re.findall(r"^\| `tokengap\[serve\]`.*\| (\d+) \|$", DEPLOY, re.MULTILINE)
+    limit = compose.services["tokengap"]["deploy"]["resources"]["limits"]["memory"]
+    assert compose.services["tokengap"]["command"][-1] == "1"
+    assert limit == "1g"
+    assert int(peak) < 1000
+    example = dict(re.findall(r"^([A-Z_]+)=(\S+)", DEPLOY, re.MULTILINE))
+    assert int(example["TOKENGAP_WORKERS"]) * int(peak) < 1000 * int(example["REPLICA_MEMORY"].removesuffix("g"))
+
+
 def test_the_proxys_log_has_no_path_of_a_request() -> None:
     """Whatever is less than critical is written with the first line of its request."""
     assert re.findall(r"^error_log (.*);", NGINX, re.MULTILINE) == ["stderr crit"]
