@@ -18,12 +18,13 @@ from .protection import Receive, Scope, Send
 
 EXPOSED = (
     "X-Request-Id",
+    "request-id",
     "Retry-After",
     "X-Tokengap-Kind",
     "X-Tokengap-Method",
     "X-Tokengap-Fingerprint",
     "X-Tokengap-Interval",
-    "X-Tokengap-Not-Counted",
+    "X-Tokengap-Warnings",
 )
 """Headers of an answer that a page may read."""
 
