@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .budget_baseline import Base
     from .budget_config import Loaded
-    from .budget_counting import Plan
+    from .budget_plan import Plan
     from .price_book import PriceBook
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from .budget_counting import FileCount, Plan, sum_costs
+from .budget_counting import FileCount, sum_costs
+from .budget_plan import Plan
 from .budget_report import MISSING, Violation
 from .price import CONTEXT, Money, display
 

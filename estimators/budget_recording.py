@@ -12,7 +12,8 @@ from ..tokenizers.counter import Kind
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import get_counter
 from .budget_baseline import RecordedBase
-from .budget_counting import FileCount, Plan
+from .budget_counting import FileCount
+from .budget_plan import Plan
 from .budget_report import BudgetResult
 from .price import Money
 from .strict_json import parse_json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from pathlib import Path
 from typing import NamedTuple
 
 from ..tokenizers.counter import weakest
@@ -12,14 +11,15 @@ from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import get_counter
 from .budget_baseline import Base, Pair, RecordedBase, TreeBase, pair_files
 from .budget_config import Loaded
-from .budget_counting import FileCount, Job, Plan, count_files, unreadable
+from .budget_counting import FileCount, Job, count_files, unreadable
 from .budget_judge import Case, judge, totals
+from .budget_plan import Plan, make_plan
 from .budget_prices import Pricing
 from .budget_report import BudgetResult, Change, CheckReport, FileResult, Violation, worst
 from .budget_selection import Selection
 from .budget_texts import first_line, unused_variable
 from .price_book import PriceBook, default_book
-from .toml_origin import Origin, Steps
+from .toml_origin import Origin
 
 
 class Options(NamedTuple):
@@ -50,7 +50,7 @@ def run_check(
     unchecked: dict[str, None] = {}
     on_tree = isinstance(base, TreeBase)
     tasks = [
-        _Task(each.place, _plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
+        _Task(each.place, make_plan(loaded, each.place, pricing), each.head, each.base if on_tree else ())
         for each in selections
     ]
     results, compared = [], False
@@ -67,47 +67,6 @@ def run_check(
     said = (*unchecked, *notices, *pricing.notices())
     report = CheckReport(tuple(results), said, pricing.used(), name, loaded.origin.name, unchecked=frozenset(unchecked))
     return report, tuple(task.plan for task in tasks)
-
-
-def _plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
-    """How to count a budget's files, or an error at the name that is not known."""
-    configuration, origin, _ = loaded
-    budget = configuration.budget[place]
-    model = budget.model or configuration.model
-    named: Steps = ("budget", place, "model") if budget.model else ("model",)
-    if budget.counter:
-        named, spec = ("budget", place, "counter"), _from_folder(budget.counter, origin)
-    elif model:
-        spec = f"model:{model}"
-    else:
-        raise origin.error(("budget", place), 'no model: write model = "openai/gpt-4o" at the top, or a counter here')
-    try:
-        get_counter(spec)
-    except TokengapError as error:
-        meant = _counter_meant(model) if named[-1] == "model" and model else None
-        raise origin.error(named, meant or str(error)) from None
-    price = pricing.price(model) if model else None
-    if price and budget.max_cost and price.currency != budget.max_cost.currency:
-        raise origin.error(
-            ("budget", place, "max_cost"),
-            f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
-        )
-    return Plan(budget, model, spec, price, pricing.price_of)
-
-
-def _counter_meant(model: str) -> str | None:
-    """What is wrong where a model's name is a counter's."""
-    try:
-        get_counter(model)
-    except TokengapError:
-        return None
-    return f'{model!r} is no model but a counter: write counter = "{model}" in the budget'
-
-
-def _from_folder(counter: str, origin: Origin) -> str:
-    """A tokenizer's file is named from the configuration's folder, as every path in it is."""
-    name, colon, path = counter.partition(":")
-    return f"bpe:{Path(origin.path).parent / path}" if name == "bpe" and colon else counter
 
 
 Counts = dict[str, FileCount]

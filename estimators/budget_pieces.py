@@ -1,0 +1,150 @@
+"""The tokens and the price of each text, request or list of tools that one call sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..tokenizers.counter import Kind, weakest
+from ..tokenizers.errors import TokengapError, UnknownNameError
+from ..tokenizers.registry import get_counter
+from .budget_texts import Contents, Sent, tools_of
+from .price import Money, Price
+
+if TYPE_CHECKING:
+    from ..tokenizers.counter import Counter
+    from .budget_plan import Plan
+    from .request_count import RequestCount
+
+
+class Piece(NamedTuple):
+    """What one call sends."""
+
+    tokens: int
+    upper: int | None
+    kind: Kind
+    price: Price | None
+    not_counted: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unpriced: str = ""
+    model: str | None = None
+    tokenizer: str | None = None
+
+    @property
+    def cost(self) -> Money | None:
+        """What the call costs, by the bound where there is one."""
+        from .cost import make_bill
+
+        tokens = self.tokens if self.upper is None else self.upper
+        return make_bill(self.price, {"input": tokens}).total if self.price else None
+
+
+def pieces(contents: Contents, plan: Plan, path: str) -> Iterator[Piece]:
+    counter = plan.counter
+    for text in contents.texts:
+        yield _text_piece(text, counter, plan)
+    for number, request in enumerate((*contents.requests, *contents.tools), start=1):
+        try:
+            yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
+        except TokengapError as error:
+            where = f"{path}: request {number}" if len(contents.requests) > 1 else path
+            raise TokengapError(f"{where}: {error}") from None
+
+
+def _text_piece(text: Sent, counter: Counter, plan: Plan) -> Piece:
+    counts = [counter.count(part) for part in text.parts] or [counter.count("")]
+    kind = weakest(count.kind for count in counts)
+    tokens = sum(count.tokens for count in counts) + text.allowance
+    bounds = [count.tokens if count.kind == "exact" else count.interval and count.interval[1] for count in counts]
+    known = [bound for bound in bounds if bound is not None]
+    upper = sum(known) + text.allowance if len(known) == len(bounds) else None
+    warnings = tuple(code for count in counts for code in count.warnings)
+    # An allowance is a bound that somebody stated, not a count.
+    kind = "heuristic" if text.allowance else kind
+    return Piece(tokens, upper, kind, plan.price, (), warnings, "", plan.model, counts[0].tokenizer)
+
+
+def _request_piece(request: object, plan: Plan) -> Piece:
+    counted = _counted(request, request, plan)
+    upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
+    bounded = upper if not counted.not_counted else None
+    price, unpriced = _request_price(request, plan)
+    warnings = (*counted.warnings, *_other_model(request, plan))
+    model, tokenizer = plan.model_of(request), counted.tokenizer
+    return Piece(
+        counted.tokens, bounded, counted.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer
+    )
+
+
+def _counted(request: object, file: object, plan: Plan) -> RequestCount:
+    """The count of a request for the model of what it is in."""
+    from .request_count import count_request
+
+    try:
+        return count_request(request, plan.model_of(file), plan.spec if plan.budget.counter else None)
+    except UnknownNameError as error:
+        if plan.budget.model or plan.budget.counter:
+            raise
+        raise TokengapError(f"{error}; or set the budget's 'model', which holds whatever a request names") from None
+
+
+def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
+    """The price of the request's model at the tier that it names, or that of a batch; or why there is none."""
+    from .request_settings import requested_variant
+
+    try:
+        variant = requested_variant(request)
+    except TokengapError as error:  # a tier whose price nobody knows
+        return None, str(error).partition(";")[0]
+    model = plan.model_of(request)
+    price = plan.price_of(model, variant) if model and (variant or model != plan.model) else plan.price
+    limit = plan.budget.max_cost
+    if price and limit and price.currency != limit.currency:
+        raise TokengapError(f"the price of {model} is in {price.currency}, and max_cost is in {limit.currency}")
+    return price, f"variant {variant!r}" if variant and price is None else ""
+
+
+def _other_model(request: object, plan: Plan) -> Iterator[str]:
+    """The code ``other_model`` where the budget's own model holds against the one that a request names."""
+    from ..tokenizers.models import known_model
+    from .request_settings import named_model
+
+    own, named = plan.budget.model, named_model(request)
+    if own and named and own != named and (known_model(own) or own) != (known_model(named) or named):
+        yield "other_model"
+
+
+def _tools_piece(value: object, plan: Plan) -> Piece:
+    """Tools as they stand in a prompt, without the messages beside them."""
+    if not (tools := tools_of(value)):
+        return Piece(0, 0, "exact", plan.price, model=plan.model, tokenizer=plan.counter.count("").tokenizer)
+    request = {"messages": [{"role": "user", "content": ""}], "tools": tools}
+    counted, (price, unpriced) = _counted(request, value, plan), _request_price(value, plan)
+    warnings = (*counted.warnings, *_other_model(value, plan))
+    part = counted.parts.get("tools")
+    model, tokenizer = plan.model_of(value), counted.tokenizer
+    if part is None:
+        return Piece(0, None, "heuristic", price, counted.not_counted, warnings, unpriced, model, tokenizer)
+    upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
+    if upper is not None and counted.not_counted:
+        beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
+        upper = None if beside is None else upper + beside
+    return Piece(part.tokens, upper, part.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer)
+
+
+def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
+    """The most that the keys of tools can add which the rule does not show: themselves, as JSON.
+
+    ``None`` where a whole tool is not counted: it is the provider's own, of unknown length.
+    """
+    from json import dumps
+
+    from .field_path import select_fields
+
+    tokens = 0
+    for path in paths:
+        ((steps, value),) = select_fields(request, path)
+        if len(steps) < 3:  # tools[0]
+            return None
+        tokens += counter.count(dumps({str(steps[-1]): value}, ensure_ascii=False)).tokens
+    return tokens
