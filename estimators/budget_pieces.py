@@ -106,12 +106,23 @@ def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
 
 def _other_model(request: object, plan: Plan) -> Iterator[str]:
     """The code ``other_model`` where the budget's own model holds against the one that a request names."""
-    from ..tokenizers.models import known_model
     from .request_settings import named_model
 
     own, named = plan.budget.model, named_model(request)
-    if own and named and own != named and (known_model(own) or own) != (known_model(named) or named):
+    if own and named and not _is_same(own, named, plan):
         yield "other_model"
+
+
+def _is_same(one: str, other: str, plan: Plan) -> bool:
+    """Whether two names are one, but for who serves the model at the same price: its releases have prices apart."""
+    one, other = one.strip().lower(), other.strip().lower()
+    if one.rpartition("/")[2] != other.rpartition("/")[2]:
+        return False
+    if one == other:
+        return True
+    prices = [plan.price_of(name, None) for name in (one, other)]
+    rates = [price and (price.currency, price.per_million, price.tiers) for price in prices]
+    return rates[0] == rates[1]
 
 
 def _tools_piece(value: object, plan: Plan) -> Piece:

@@ -210,6 +210,13 @@ def test_where_to_look() -> None:
         ("model = 'gpt-4o-mini'", "gpt-4", "gpt-4o-mini", "0.00015", True),
         ("model = 'gpt-4o-mini'", "openai/gpt-4o-mini", "gpt-4o-mini", "0.00015", False),
         ("model = 'gpt-4o-mini'", None, "gpt-4o-mini", "0.00015", False),
+        ("model = 'gpt-4o-mini'", "GPT-4o-mini", "gpt-4o-mini", "0.00015", False),
+        ("model = 'gpt-4o'", "gpt-4o-2024-05-13", "gpt-4o", "0.0025", True),
+        ("model = 'openai/gpt-4o'", "gpt-4o-2024-08-06", "openai/gpt-4o", "0.0025", True),
+        ("model = 'gpt-4o'", "ft:gpt-4o:acme::x", "gpt-4o", "0.0025", True),
+        ("model = 'gpt-4o'", "our own gpt-4o", "gpt-4o", "0.0025", True),
+        ("model = 'gpt-4.1'", "azure/gpt-4.1", "gpt-4.1", "0.002", False),
+        ("model = 'gpt-oss-120b'", "cerebras/gpt-oss-120b", "gpt-oss-120b", "0.000039", True),
         ("counter = 'o200k_base'", "gpt-4", "gpt-4", "0.03", False),
     ],
 )
