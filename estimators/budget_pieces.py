@@ -80,8 +80,11 @@ def _counted(request: object, file: object, plan: Plan) -> RequestCount:
     """The count of a request for the model of what it is in."""
     from .request_count import count_request
 
+    model, counter = plan.model_of(file), plan.spec if plan.budget.counter else None
+    if model and counter:
+        plan.pricing.refuse_mistyped(model)
     try:
-        return count_request(request, plan.model_of(file), plan.spec if plan.budget.counter else None)
+        return count_request(request, model, counter)
     except UnknownNameError as error:
         if plan.budget.model or plan.budget.counter:
             raise
@@ -97,7 +100,7 @@ def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
     except TokengapError as error:  # a tier whose price nobody knows
         return None, str(error).partition(";")[0]
     model = plan.model_of(request)
-    price = plan.price_of(model, variant) if model and (variant or model != plan.model) else plan.price
+    price = plan.pricing.price_of(model, variant) if model and (variant or model != plan.model) else plan.price
     limit = plan.budget.max_cost
     if price and limit and price.currency != limit.currency:
         raise TokengapError(f"the price of {model} is in {price.currency}, and max_cost is in {limit.currency}")
@@ -120,7 +123,7 @@ def _is_same(one: str, other: str, plan: Plan) -> bool:
         return False
     if one == other:
         return True
-    prices = [plan.price_of(name, None) for name in (one, other)]
+    prices = [plan.pricing.price_of(name, None) for name in (one, other)]
     rates = [price and (price.currency, price.per_million, price.tiers) for price in prices]
     return rates[0] == rates[1]
 

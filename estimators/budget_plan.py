@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,14 +21,14 @@ class Plan(NamedTuple):
     """How a budget's files are counted and priced.
 
     ``model`` is that of the budget or of the configuration, ``price`` its price, ``None`` where none is known;
-    ``price_of`` is that of a model and a variant which a request names.
+    ``pricing`` has those of the models and variants that requests name.
     """
 
     budget: Budget
     model: str | None
     spec: str
     price: Price | None
-    price_of: Callable[[str, str | None], Price | None]
+    pricing: Pricing
 
     @property
     def counter(self) -> Counter:
@@ -60,13 +59,18 @@ def make_plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
     except TokengapError as error:
         meant = _counter_meant(model) if named[-1] == "model" and model else None
         raise origin.error(named, meant or str(error)) from None
+    if budget.counter and model:
+        try:
+            pricing.refuse_mistyped(model)
+        except TokengapError as error:
+            raise origin.error(("budget", place, "model") if budget.model else ("model",), str(error)) from None
     price = pricing.price(model) if model else None
     if price and budget.max_cost and price.currency != budget.max_cost.currency:
         raise origin.error(
             ("budget", place, "max_cost"),
             f"it is in {budget.max_cost.currency}, and the price of {model} in {price.currency}; write it in that",
         )
-    return Plan(budget, model, spec, price, pricing.price_of)
+    return Plan(budget, model, spec, price, pricing)
 
 
 def _counter_meant(model: str) -> str | None:

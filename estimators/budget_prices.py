@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from .as_of import AsOf
 from .budget_report import Prices
+from .mistyped_model import refuse_mistyped
 from .price import Price
 from .price_book import PriceBook
 from .price_table import newest_date
@@ -26,6 +27,7 @@ class Pricing:
         self._today = today or datetime.now(UTC).date()
         self._prices: dict[str, Price | None] = {}
         self._named: dict[str, Price | None] = {}
+        self._not_mistyped: set[str] = set()
 
     def price_of(self, model: str, variant: str | None) -> Price | None:
         """The price of the model of a request, at a variant such as batch; ``None`` where that has none."""
@@ -43,6 +45,12 @@ class Pricing:
         if model not in self._prices:
             self._prices[model] = self._look_up(model)
         return self._prices[model]
+
+    def refuse_mistyped(self, model: str) -> None:
+        """Raise UnknownNameError for a model beside a counter whose name is nearly that of a known one."""
+        if model not in self._not_mistyped:
+            refuse_mistyped(model, self._at.time, self._book)
+            self._not_mistyped.add(model)
 
     def _look_up(self, model: str) -> Price | None:
         try:

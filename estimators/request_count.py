@@ -123,7 +123,7 @@ def count_request(request: object, model: str | None = None, counter: str | None
         return _result(read, known, tally, _count_naively(read, tally))
     framed = known or find_model(_STAND_INS[counter or ""]) if known or counter in _STAND_INS else _UNKNOWN
     parts = _count_parts(read, known or _UNKNOWN, framed, tally)
-    if known and counter and not is_own(used, known):
+    if counter and (model or read.model) and not (known and is_own(used, known)):
         tally.note("heuristic", ("assumed_tokenizer", "uncalibrated"))
         parts = {name: _assumed(part) for name, part in parts.items()}
     return _result(read, known, tally, parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 
 from ..estimators.budget_config import Needed, read_configuration
 from ..estimators.counting import ChatRequest, Text, as_money
+from ..estimators.mistyped_model import refuse_mistyped
 from ..estimators.price import Money, Price, display, parse_price
 from ..estimators.price_book import PriceBook, load_book, model_price
 from ..estimators.project_file import find_project, nearest, read_bytes
@@ -199,6 +200,8 @@ def _count(what: object, name: str | None, terms: Terms, rootdir: Path) -> Count
     text, project = _named(what, name), _project(rootdir)
     model = terms.model or (named_model(text.body) if isinstance(text, ChatRequest) else None) or project.model
     spec = terms.counter or (None if model else DEFAULT_COUNTER)
+    if model and spec:
+        refuse_mistyped(model, terms.as_of or project.prices_at or datetime.now(UTC), project.book)
     price = parse_price(terms.price) if terms.price else _price(model, terms.as_of or project.prices_at, project.book)
     found: Count | RequestCount
     if isinstance(text, ChatRequest):

@@ -77,7 +77,8 @@ def from_spec(spec: str) -> ModelCounter:
 def counter_for(model: str | None, spec: str | None) -> Counter:
     """The counter ``spec`` for texts that are sent to a model, or without it the model's own.
 
-    Exact counts of another tokenizer are no exact counts of the model's tokens: they are heuristic.
+    Exact counts of another tokenizer are no exact counts of the model's tokens: they are heuristic. So are those of
+    any tokenizer for a model that is not known, for nobody knows what its own is.
 
     >>> counter_for("gpt-4o", "cl100k_base").count("Hello, world").kind
     'heuristic'
@@ -89,10 +90,12 @@ def counter_for(model: str | None, spec: str | None) -> Counter:
     if spec is None:
         return get_counter(f"model:{model or ''}")
     counter = get_counter(spec)
-    known = known_model(model) if model else None
-    if known is None or is_own(counter, known):
+    if model is None:
         return counter
-    return ModelCounter(spec, known, counter, own=False)
+    known = known_model(model)
+    if known and is_own(counter, known):
+        return counter
+    return ModelCounter(spec, known or Model(model, "", published=False, family=""), counter, own=False)
 
 
 def is_own(counter: Counter, model: Model) -> bool:

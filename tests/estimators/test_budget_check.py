@@ -465,7 +465,7 @@ def test_a_count_that_is_not_good_enough(limits: str, content: bytes, exit: int)
         ("gpt-4o", "o200k_base", "exact"),
         ("openai/gpt-4o-2024-08-06", "model:gpt-4o", "exact"),
         ("davinci", "gpt2", "exact"),
-        ("a model of our own", "o200k_base", "exact"),
+        ("a model of our own", "o200k_base", "heuristic"),
         (None, "cl100k_base", "exact"),
     ],
 )
@@ -484,6 +484,43 @@ def test_another_tokenizer_counts_no_model_exactly(
     assert said == ([] if kind == "exact" else [
         f"'b': {counter} is not known to be the tokenizer of {model}, so that no count is exact (p/a.json)"
     ])  # fmt: skip
+
+
+MISTYPED = ["claude-sonet-4-5", "gpt4o", "gpt-4oo", "openai/gpt-4oo", "mistral-smal-latest", "our-modl"]
+
+
+@pytest.mark.parametrize("model", MISTYPED)
+@pytest.mark.parametrize("place", ["top", "budget", "request"])
+def test_a_mistyped_model_is_refused_beside_a_counter_too(model: str, place: str, tmp_path: Path) -> None:
+    """Counted under a wrong name, it would pass as exact, and be priced as nothing."""
+    text = HEAD if place != "top" else HEAD.replace('"gpt-4o"', f'"{model}"')
+    text += "max_tokens = 500\ncounter = 'o200k_base'\ncount = 'exact'\ntype = 'chat'\n"
+    text += f"model = '{model}'\n" if place == "budget" else ""
+    text += '[[prices]]\nmodel = "our-model"\nin = "1 USD/1M"\n'
+    request = {"prompt": "Hi"} | ({"model": model} if place == "request" else {})
+    (tmp_path / "tokengap.toml").write_text(text)
+    read, book = read_configuration(text.encode(), "tokengap.toml"), load_book(tmp_path / "tokengap.toml")
+    with pytest.raises(TokengapError, match=f"unknown model '{model}': did you mean ") as error:
+        check_budgets(read, {"p/a.json": json.dumps(request).encode()}, book=book, today=TODAY)
+    line = {"top": "1: model", "budget": "10: budget[0].model", "request": "5: budget[0].paths: p/a.json"}[place]
+    assert str(error.value).startswith(f"tokengap.toml:{line}: unknown model")
+
+
+@pytest.mark.parametrize(
+    ("model", "price"), [("our-model", "1"), ("acme-chat-7", None), ("avian/xiaomi/mimo-v2.5", "0.2")]
+)
+def test_a_model_of_our_own_is_priced_and_never_exact(model: str, price: str | None, tmp_path: Path) -> None:
+    text = HEAD + f"max_tokens = 500\ncounter = 'o200k_base'\ncount = 'any'\nmodel = '{model}'\n"
+    text += '[[prices]]\nmodel = "our-model"\nin = "1 USD/1M"\n'
+    (tmp_path / "tokengap.toml").write_text(text)
+    read, book = read_configuration(text.encode(), "tokengap.toml"), load_book(tmp_path / "tokengap.toml")
+    report = check_budgets(read, {"p/a": words(10)}, book=book, today=TODAY).report
+    (result,) = report.budgets
+    assert (result.kind, result.upper, result.model) == ("heuristic", None, model)
+    assert result.cost == (Money(Decimal(price) * 10 / 10**6, "USD") if price else None)
+    assert f"'b': o200k_base is not known to be the tokenizer of {model}, so that no count is exact (p/a)" in (
+        report.notices
+    )
 
 
 def test_no_tools_are_no_tokens() -> None:

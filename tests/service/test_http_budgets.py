@@ -117,6 +117,8 @@ def test_inherited_and_missing(server: Any) -> None:
         ({"configuration": {"model": "gpt-4o", "organisation_prices": "/etc/passwd", "budget": [LIMIT]}}, 422,
          "/configuration/organisation_prices", "reads no files"),
         ({"configuration": {"model": "gtp-4o", "budget": [LIMIT]}}, 404, "/configuration/model", "unknown model"),
+        ({"configuration": {"model": "claude-sonet-4-5", "budget": [{**LIMIT, "counter": "o200k_base"}]}}, 422,
+         "/configuration/model", "did you mean claude-sonnet-4-5"),
         ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "counter": "bpe:/etc/passwd"}]}}, 403,
          "/configuration/budget/0/counter", "not offered over HTTP"),
         ({"configuration": {"model": "gpt-4o", "budget": [{**LIMIT, "type": "jinja"}]}}, 422,

@@ -113,6 +113,7 @@ def test_over(token_budget):
             "count: 'exactly' is not one of 'exact', 'bounded' or 'any'",
         ),
         ("'a', max_tokens=1, model='gpt-4oo'", "UnknownNameError: unknown model 'gpt-4oo'"),
+        ("'a', max_tokens=9, model='claude-sonet-4-5', counter='o200k_base'", "did you mean claude-sonnet-4-5"),
         ("'a', max_cost='1 EUR', model='gpt-4o'", "the price is in USD: give both in the same currency"),
         ("'a', max_tokens=1, calls=5", "TokengapError: calls means nothing without max_cost"),
         ("'a', max_token=1", "TokengapError: max_token: unknown key 'max_token'; did you mean 'max_tokens'?"),
@@ -128,6 +129,12 @@ def test_a_wrong_call_is_one_error(pytester: pytest.Pytester, call: str, error: 
     assert error in shown
     assert "= token budgets =" not in shown
     assert "pytest_budget.py:" not in shown
+
+
+def test_a_counter_counts_a_model_that_nobody_knows_never_exactly(pytester: pytest.Pytester) -> None:
+    call = "token_budget('a', max_tokens=9, model='acme-chat-7', counter='o200k_base', count='exact')"
+    shown = outcomes(pytester, f"def test_it(token_budget):\n    {call}\n", failed=1)
+    assert "1 tokens (heuristic, o200k_base) is not as good a count as this budget needs" in shown
 
 
 @pytest.mark.parametrize(
