@@ -123,11 +123,13 @@ class GuardedEnvironment(ImmutableSandboxedEnvironment):
 
         @functools.wraps(function)
         def guarded(*args: Any, **kwargs: Any) -> Any:
-            value, *others = (each for each in args if not isinstance(each, _PASSED))
+            passed = [each for each in args if isinstance(each, _PASSED)]
+            value, *others = args[len(passed) :]
             if name in _TEXT_FILTERS:
-                self._write(value)
                 for other in (*others, *kwargs.values()):
                     self._read(other)
+                if isinstance(self._write(value), Room):  # some of them look into whatever is no string
+                    return function(*passed, str(value), *others, **kwargs)
             elif name == "join" and isinstance(value, _CONTAINERS):
                 for each in value:
                     self._write(each)

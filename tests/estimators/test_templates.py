@@ -135,6 +135,43 @@ def test_what_cannot_be_filled(kind: str, template: str, says: str) -> None:
     assert says in str(error.value)
 
 
+KEPT = """\
+upper
+lower
+capitalize
+title
+trim
+trim('x')
+e
+escape
+forceescape
+string
+safe
+indent
+indent()
+indent(2)
+indent(0)
+indent('  ')
+indent(width=4, first=True)
+indent(2, true, true)
+replace('a', 'b')
+replace('a', 'b', 1)
+default('a')
+default('a', true)
+d('a')
+"""
+
+
+@pytest.mark.parametrize("template", ["{{ q | %s }}", "{{ q | %s | trim }}", "{{ q | upper | %s }}", "{{ q | e | %s }}",
+                                      "{{ q | indent(2) | %s }}", "{{ [q | %s] | join(', ') }}",
+                                      "{% filter %s %}{{ q }}{% endfilter %}",
+                                      "{% autoescape true %}{{ q | %s }}{% endautoescape %}"])  # fmt: skip
+@pytest.mark.parametrize("name", KEPT.splitlines())
+def test_the_filters_that_keep_a_text_write_a_variable_that_has_an_allowance(name: str, template: str) -> None:
+    filled = fill(template.replace("%s", name), "jinja", {}, {"q": 9})
+    assert (filled.allowance, "".join(filled.texts).strip()) == (9, "")
+
+
 REFUSED = """\
 {{ {'a': q} }}
 {{ [q] }}
