@@ -112,6 +112,7 @@ def check(args: argparse.Namespace) -> Checked:
     from ..estimators.budget_check import check_budgets
     from .check_baseline import Found, find_baseline
     from .check_files import WorkTree, folders, open_git, reaches
+    from .check_targets import refuse_targets
     from .git import Blobs
 
     loaded = _configuration(args)
@@ -123,6 +124,11 @@ def check(args: argparse.Namespace) -> Checked:
     git = open_git(folder)
     with Blobs(folder) as blobs:
         work = WorkTree(folder, git, blobs, () if includes else folders(patterns))
+        read = (args.organisation_prices, args.price_data)
+        written = {f"--write-baseline {args.write_baseline}": args.write_baseline} if args.write_baseline else {}
+        refuse_targets(written, loaded, folder, work, read)  # a baseline may be written over the one that is read
+        outputs = {f"--output {each}": each.partition("=")[2] for each in args.output}
+        refuse_targets(outputs, loaded, folder, work, (*read, args.baseline))
         for place, budget in enumerate(loaded.configuration.budget):
             for unopened, why in work.unopened.items():
                 if reaches(budget.paths, unopened):

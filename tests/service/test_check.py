@@ -509,6 +509,41 @@ def configure(folder: Path, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
+@pytest.mark.parametrize(
+    ("option", "target", "over"),
+    [
+        ("--output", "tokengap.toml", "the configuration"),
+        ("--output", "./p/../tokengap.toml", "the configuration"),
+        ("--output", "link.toml", "the configuration"),
+        ("--output", "pyproject.toml", "a configuration"),
+        ("--output", "p/a.md", "a file of the budget 'x'"),
+        ("--output", "base.json", "base.json, which is read"),
+        ("--output", ".git/config", "git's own"),
+        ("--output", ".git/new", "git's own"),
+        ("--write-baseline", "tokengap.toml", "the configuration"),
+        ("--write-baseline", "p/a.md", "a file of the budget 'x'"),
+        ("--write-baseline", ".git/HEAD", "git's own"),
+        ("--write-baseline", "base.json", None),
+        ("--output", "p/new.json", None),
+        ("--output", "q.md", None),
+    ],
+)
+def test_no_report_is_written_over_what_is_read(
+    small: Path, capsys: Capture, option: str, target: str, over: str | None
+) -> None:
+    assert check("--write-baseline", "base.json") == 0
+    write(small, {"pyproject.toml": "[project]\n", "q.md": "not of the budget"})
+    (small / "link.toml").symlink_to("tokengap.toml")
+    before = {path: path.read_bytes() for path in small.rglob("*") if path.is_file()}
+    arguments = ("--baseline", "base.json", option, f"json={target}" if option == "--output" else target)
+    if over is None:
+        assert check(*arguments) == 0
+        return
+    capsys.readouterr()
+    assert f"{target}: it would be written over {over}; name another file" in refusal(capsys, *arguments)
+    assert {path: path.read_bytes() for path in small.rglob("*") if path.is_file()} == before
+
+
 def test_exit_0_within_budget(small: Path, capsys: Capture) -> None:
     assert check() == 0
     assert capsys.readouterr().out.endswith("\n1 budget kept\n")
