@@ -82,7 +82,7 @@ def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCou
 
 def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
     """On several cores: tiktoken lets go of the interpreter while it counts. Counters of others need not bear that."""
-    specs = {job.plan.spec for job in jobs}
+    specs = {job.plan.spec for job in jobs if job.plan.spec}
     for spec in specs:
         prepare(get_counter(spec), sum(len(job.data) for job in jobs if job.plan.spec == spec))
     workers = min(workers, len(jobs))

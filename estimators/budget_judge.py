@@ -62,7 +62,9 @@ class Case(NamedTuple):
 
 def totals(counts: Sequence[FileCount], plan: Plan) -> Totals:
     """Files that could not be read are left out, and must not be among them where that matters."""
-    nothing = Money(Decimal(0), plan.price.currency) if plan.price else None
+    limit = plan.budget.max_cost if plan.spec is None else None  # where no file is left to name a model
+    priced = plan.price or limit
+    nothing = Money(Decimal(0), priced.currency) if priced else None
     cost = sum_costs(count.cost for count in counts) if counts else nothing
     return Totals(
         sum(count.tokens for count in counts),
@@ -149,7 +151,7 @@ def _cost(case: Case) -> Iterator[Violation]:
 def _unpriced(case: Case, max_cost: Money) -> Violation:
     """No price of the model, or none of it at the tier that a request names."""
     unpriced = (model for pair in case.pairs if pair.head and not pair.head.cost for model in pair.head.models)
-    names = list(dict.fromkeys(unpriced)) or [case.plan.model or case.plan.spec]
+    names = list(dict.fromkeys(unpriced)) or [case.plan.model or case.plan.spec or "no model"]
     name = ", ".join(map(repr, names[:_SHOWN]))
     limit = f"so that max_cost {display(max_cost)} cannot be checked"
     where = f"under {case.origin.header('prices')} in {case.origin.name}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..tokenizers.counter import Kind, weakest
 from ..tokenizers.errors import TokengapError, UnknownNameError
-from ..tokenizers.registry import get_counter
+from ..tokenizers.models import counter_for
 from .budget_texts import Contents, Sent, tools_of
 from .price import Money, Price
 
@@ -40,9 +40,9 @@ class Piece(NamedTuple):
 
 
 def pieces(contents: Contents, plan: Plan, path: str) -> Iterator[Piece]:
-    counter = plan.counter
-    for text in contents.texts:
-        yield _text_piece(text, counter, plan)
+    if contents.texts:
+        counter = plan.counter
+        yield from (_text_piece(text, counter, plan) for text in contents.texts)
     for number, request in enumerate((*contents.requests, *contents.tools), start=1):
         try:
             yield _tools_piece(request, plan) if contents.tools else _request_piece(request, plan)
@@ -80,15 +80,23 @@ def _counted(request: object, file: object, plan: Plan) -> RequestCount:
     """The count of a request for the model of what it is in."""
     from .request_count import count_request
 
-    model, counter = plan.model_of(file), plan.spec if plan.budget.counter else None
-    if model and counter:
-        plan.pricing.refuse_mistyped(model)
+    model, counter = _counted_as(file, plan)
     try:
         return count_request(request, model, counter)
     except UnknownNameError as error:
         if plan.budget.model or plan.budget.counter:
             raise
         raise TokengapError(f"{error}; or set the budget's 'model', which holds whatever a request names") from None
+
+
+def _counted_as(file: object, plan: Plan) -> tuple[str | None, str | None]:
+    """The model and the counter of a request or of tools; one of them there is."""
+    model, counter = plan.model_of(file), plan.spec if plan.budget.counter else None
+    if model is None and counter is None:
+        raise TokengapError('it names no model: write model = "openai/gpt-4o" at the top, or in the budget')
+    if model and counter:
+        plan.pricing.refuse_mistyped(model)
+    return model, counter
 
 
 def _request_price(request: object, plan: Plan) -> tuple[Price | None, str]:
@@ -130,18 +138,20 @@ def _is_same(one: str, other: str, plan: Plan) -> bool:
 
 def _tools_piece(value: object, plan: Plan) -> Piece:
     """Tools as they stand in a prompt, without the messages beside them."""
+    model, counter = _counted_as(value, plan)
+    (price, unpriced), by = _request_price(value, plan), counter_for(model, counter)
     if not (tools := tools_of(value)):
-        return Piece(0, 0, "exact", plan.price, model=plan.model, tokenizer=plan.counter.count("").tokenizer)
+        return Piece(0, 0, "exact", price, (), (), unpriced, model, by.count("").tokenizer)
     request = {"messages": [{"role": "user", "content": ""}], "tools": tools}
-    counted, (price, unpriced) = _counted(request, value, plan), _request_price(value, plan)
+    counted = _counted(request, value, plan)
     warnings = (*counted.warnings, *_other_model(value, plan))
     part = counted.parts.get("tools")
-    model, tokenizer = plan.model_of(value), counted.tokenizer
+    tokenizer = counted.tokenizer
     if part is None:
         return Piece(0, None, "heuristic", price, counted.not_counted, warnings, unpriced, model, tokenizer)
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
     if upper is not None and counted.not_counted:
-        beside = _bound_beside(request, counted.not_counted, get_counter(plan.spec))
+        beside = _bound_beside(request, counted.not_counted, by)
         upper = None if beside is None else upper + beside
     return Piece(part.tokens, upper, part.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer)
 

@@ -21,12 +21,13 @@ class Plan(NamedTuple):
     """How a budget's files are counted and priced.
 
     ``model`` is that of the budget or of the configuration, ``price`` its price, ``None`` where none is known;
-    ``pricing`` has those of the models and variants that requests name.
+    ``spec`` is the counter, ``None`` where each request must name its own model;
+    ``pricing`` has the prices of the models and variants that requests name.
     """
 
     budget: Budget
     model: str | None
-    spec: str
+    spec: str | None
     price: Price | None
     pricing: Pricing
 
@@ -52,6 +53,8 @@ def make_plan(loaded: Loaded, place: int, pricing: Pricing) -> Plan:
         named, spec = ("budget", place, "counter"), _from_folder(budget.counter, origin)
     elif model:
         spec = f"model:{model}"
+    elif budget.type in ("chat", "tools"):
+        return Plan(budget, None, None, None, pricing)
     else:
         raise origin.error(("budget", place), 'no model: write model = "openai/gpt-4o" at the top, or a counter here')
     try:

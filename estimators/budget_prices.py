@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime
 
 from ..tokenizers.errors import TokengapError, UnknownNameError
@@ -58,24 +58,29 @@ class Pricing:
         except UnknownNameError:
             return None
 
-    def used(self) -> Prices:
-        age = self._age()
-        return Prices(self._at, self._pinned, age, age > MOST_DAYS, self._all())
+    def used(self, models: Collection[str]) -> Prices:
+        """The prices of the models that something was counted as."""
+        prices = self._of(models)
+        age = self._age(prices)
+        return Prices(self._at, self._pinned, age, age > MOST_DAYS, prices)
 
-    def _all(self) -> dict[str, Price | None]:
+    def _of(self, models: Collection[str]) -> dict[str, Price | None]:
         """The configuration's, then the requests', whose order must not depend on what was counted first."""
-        return self._prices | {model: self._named[model] for model in sorted(self._named.keys() - self._prices.keys())}
+        named = sorted(self._named.keys() - self._prices.keys())
+        looked_up = self._prices | {model: self._named[model] for model in named}
+        return {model: price for model, price in looked_up.items() if model in models}
 
-    def notices(self) -> Iterator[str]:
-        """What to know of these prices before they are believed."""
+    def notices(self, models: Collection[str]) -> Iterator[str]:
+        """What to know of the prices of these models before they are believed."""
         yield from self._at.warnings
-        known = {model: price for model, price in self._all().items() if price}
+        prices = self._of(models)
+        known = {model: price for model, price in prices.items() if price}
         days = (self._today - self._at.time.date()).days
         if known and days > MOST_DAYS:
             yield f"the prices are {days} days old: prices_at is {self._at.time:%Y-%m-%d}"
         elif known and days < 0:
             yield f"the prices are of a day to come: prices_at is {self._at.time:%Y-%m-%d}"
-        if self._is_public and (newest := newest_date(self._book.table, self._today)):
+        if self._is_public(prices) and (newest := newest_date(self._book.table, self._today)):
             days = (self._today - newest).days
             if days > MOST_DAYS:
                 table = f"{self._book.table.name} {self._book.table.version}"
@@ -86,13 +91,12 @@ class Pricing:
             if self._at.bare and self._book.varies_within_day(model, None):
                 yield f"the price of {model} depends on the time of day; 00:00 UTC was taken"
 
-    @property
-    def _is_public(self) -> bool:
-        return any(price and price.source.table == self._book.table.name for price in self._all().values())
+    def _is_public(self, prices: Mapping[str, Price | None]) -> bool:
+        return any(price and price.source.table == self._book.table.name for price in prices.values())
 
-    def _age(self) -> int:
+    def _age(self, prices: Mapping[str, Price | None]) -> int:
         """Days since the prices held, or since the table that has them was made at the latest."""
         ages = [max((self._today - self._at.time.date()).days, 0)]
-        if self._is_public and (newest := newest_date(self._book.table, self._today)):
+        if self._is_public(prices) and (newest := newest_date(self._book.table, self._today)):
             ages.append((self._today - newest).days)
         return max(ages)

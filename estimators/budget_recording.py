@@ -114,5 +114,5 @@ def how_made(plan: Plan) -> dict[str, str | None]:
         "type": plan.budget.type,
         "field": plan.budget.field,
         "model": plan.model,
-        "fingerprint": get_counter(plan.spec).count("").fingerprint,
+        "fingerprint": get_counter(plan.spec).count("").fingerprint if plan.spec else None,
     }

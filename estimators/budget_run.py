@@ -64,8 +64,10 @@ def run_check(
     if base is None and (growing := [result.budget.name for result in results if result.budget.max_growth]):
         unchecked[f"no base to compare with: max_growth is not checked ({', '.join(growing)})"] = None
     name = base.name if base and compared else None
-    said = (*unchecked, *notices, *pricing.notices())
-    report = CheckReport(tuple(results), said, pricing.used(), name, loaded.origin.name, unchecked=frozenset(unchecked))
+    models = frozenset(model for result in results for model in (*result.models, result.model) if model)
+    said = (*unchecked, *notices, *pricing.notices(models))
+    report = CheckReport(tuple(results), said, pricing.used(models), name, loaded.origin.name)
+    report = report._replace(unchecked=frozenset(unchecked))
     return report, tuple(task.plan for task in tasks)
 
 
@@ -167,7 +169,7 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
     return BudgetResult(
         budget,
         (models or (case.plan.model,))[0] if len(models) < 2 else None,
-        ", ".join(tokenizers) or get_counter(case.plan.spec).count("").tokenizer,
+        ", ".join(tokenizers) or _tokenizer(case.plan),
         weakest(count.kind for count in counts),
         case.head.tokens,
         case.head.most if bounded else None,
@@ -178,6 +180,11 @@ def _result(case: Case, violations: tuple[Violation, ...]) -> BudgetResult:
         case.at("name")[1],
         models,
     )
+
+
+def _tokenizer(plan: Plan) -> str:
+    """That of a budget which has no files now."""
+    return get_counter(plan.spec).count("").tokenizer if plan.spec else ""
 
 
 def _file(pair: Pair, own: Sequence[Violation], compares: bool) -> FileResult:

@@ -242,6 +242,50 @@ def test_the_model_that_a_request_names_holds_unless_the_budget_has_one(
     assert set(checked.report.prices.models) >= {counted_as}
 
 
+NO_MODEL = HEAD.replace('model = "gpt-4o"\n', "")
+
+
+@pytest.mark.parametrize(("type", "empty"), [("chat", False), ("tools", False), ("tools", True)])
+def test_requests_that_all_name_their_model_need_no_other(type: str, empty: bool) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "maxProperties": 2}}}
+    body = {"messages": [{"role": "user", "content": "hi"}], "tools": [] if empty else [tool]}
+    files = {f"p/{name}.json": json.dumps({"model": name, **body}).encode() for name in ("gpt-4", "gpt-4o-mini")}
+    read = read_configuration(f"{NO_MODEL}type = '{type}'\nmax_cost = '1 USD'".encode(), "tokengap.toml")
+    checked = check_budgets(read, files, TreeBase("main", files, {}), today=TODAY)
+    (result,) = checked.report.budgets
+    assert (*result.models,) == (*checked.report.prices.models,) == ("gpt-4", "gpt-4o-mini")
+    own = [only(check(f"type = '{type}'\nmodel = '{name}'\nmax_tokens = 1", {"p/a.json": files[f"p/{name}.json"]}))
+           for name in ("gpt-4", "gpt-4o-mini")]  # fmt: skip
+    assert (result.tokens, result.upper) == (sum(each.tokens for each in own), sum(each.upper or 0 for each in own))
+    assert result.cost == Money(sum(each.cost.amount for each in own if each.cost), "USD")
+    base = read_recording(record(zip(checked.plans, checked.report.budgets, strict=True)), "base.json")
+    assert check_budgets(read, files, base, today=TODAY).report.budgets[0].base_tokens == result.tokens
+    gone = check_budgets(read, {}, TreeBase("main", files, {}), today=TODAY).report
+    assert (gone.budgets[0].tokens, gone.budgets[0].tokenizer, gone.exit_code) == (0, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("limits", "content", "says"),
+    [
+        ("type = 'chat'", '{"prompt": "Hi"}', "4: budget[0].paths: p/a.json: it names no model: write model = "),
+        ("type = 'tools'", "[]", "4: budget[0].paths: p/a.json: it names no model: write model = "),
+        ("type = 'text'", "Hi", "2: budget[0]: no model: write model = "),
+    ],
+)
+def test_what_names_no_model_needs_one(limits: str, content: str, says: str) -> None:
+    read = read_configuration(f"{NO_MODEL}max_tokens = 9\n{limits}".encode(), "tokengap.toml")
+    with pytest.raises(TokengapError) as error:
+        check_budgets(read, {"p/a.json": content.encode()}, today=TODAY)
+    assert str(error.value).startswith(f"tokengap.toml:{says}")
+
+
+def test_only_the_prices_of_what_was_counted_are_told() -> None:
+    request = b'{"model": "gpt-4", "prompt": "hi"}'
+    assert set(check("type = 'chat'\nmax_tokens = 9", {"p/a.json": request}).report.prices.models) == {"gpt-4"}
+    own = check("type = 'chat'\nmax_tokens = 9\nmodel = 'gpt-4o-mini'", {"p/a.json": request})
+    assert set(own.report.prices.models) == {"gpt-4o-mini"}
+
+
 def test_requests_that_name_several_models() -> None:
     lines = [json.dumps({"model": name, "prompt": "hi"}) for name in ("gpt-4", "gpt-4o", "gpt-4")]
     files = {"p/a.jsonl": "\n".join(lines).encode()}
