@@ -74,8 +74,9 @@ def totals(counts: Sequence[FileCount], plan: Plan) -> Totals:
 
 
 def growth(pair: Pair) -> int:
-    """The tokens that a file has gained, all of them where it is new."""
-    return (pair.head.most if pair.head else 0) - (pair.base.most if pair.base else 0)
+    """The tokens that a file has gained, all of them where it is new: as counted, for a bound of the base would hide
+    some of them."""
+    return (pair.head.tokens if pair.head else 0) - (pair.base.tokens if pair.base else 0)
 
 
 def judge(case: Case, *, fail_inherited: bool, allow_missing: bool) -> tuple[Violation, ...]:
@@ -171,16 +172,15 @@ def _growth(case: Case) -> Iterator[Violation]:
     budget, base = case.plan.budget, case.base
     if budget.max_growth is None or base is None or not any(pair.base for pair in case.pairs):
         return
-    gained = case.head.most - base.most
-    if gained <= budget.growth_tolerance or case.head.most <= budget.max_growth.most(base.most):
+    gained = case.head.tokens - base.tokens
+    if gained <= budget.growth_tolerance or case.head.tokens <= budget.max_growth.most(base.tokens):
         return
-    percent = f" (+{gained * 100 / base.most:.1f}%)" if base.most else ""
-    counted = case.head.tokens - base.tokens
-    bounds = "" if gained == counted else f" by upper bounds, {counted:+,} as counted"
+    percent = f" (+{gained * 100 / base.tokens:.1f}%)" if base.tokens else ""
+    counted = "" if (case.head.most, base.most) == (case.head.tokens, base.tokens) else " as counted"
     limit = f"max_growth is {budget.max_growth.text}"
     yield Violation(
         "TOK003",
-        f"{tokens(gained)} more than the base's {base.most:,}{percent}{bounds}, and {limit}",
+        f"{tokens(gained)} more than the base's {base.tokens:,}{percent}{counted}, and {limit}",
         f"take out what it gained{_grown(case)}, or {case.limit('max_growth')}",
         *case.dearest_change("max_growth"),
         "error",

@@ -139,9 +139,9 @@ def _is_same(one: str, other: str, plan: Plan) -> bool:
 def _tools_piece(value: object, plan: Plan) -> Piece:
     """Tools as they stand in a prompt, without the messages beside them."""
     model, counter = _counted_as(value, plan)
-    (price, unpriced), by = _request_price(value, plan), counter_for(model, counter)
+    price, unpriced = _request_price(value, plan)
     if not (tools := tools_of(value)):
-        return Piece(0, 0, "exact", price, (), (), unpriced, model, by.count("").tokenizer)
+        return Piece(0, 0, "exact", price, (), (), unpriced, model, counter_for(model, counter).count("").tokenizer)
     request = {"messages": [{"role": "user", "content": ""}], "tools": tools}
     counted = _counted(request, value, plan)
     warnings = (*counted.warnings, *_other_model(value, plan))
@@ -151,7 +151,7 @@ def _tools_piece(value: object, plan: Plan) -> Piece:
         return Piece(0, None, "heuristic", price, counted.not_counted, warnings, unpriced, model, tokenizer)
     upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
     if upper is not None and counted.not_counted:
-        beside = _bound_beside(request, counted.not_counted, by)
+        beside = _bound_beside(request, counted.not_counted, counter_for(model, counter))
         upper = None if beside is None else upper + beside
     return Piece(part.tokens, upper, part.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer)
 

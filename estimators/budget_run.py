@@ -209,5 +209,5 @@ def _change(pair: Pair) -> Change | None:
         return None
     if pair.base_path != pair.path:
         return "renamed"
-    gained = pair.head.most - pair.base.most
+    gained = pair.head.tokens - pair.base.tokens
     return "grown" if gained > 0 else "shrunk" if gained < 0 else "unchanged"

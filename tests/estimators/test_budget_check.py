@@ -19,6 +19,7 @@ from tokengap.estimators.price import Money
 from tokengap.estimators.price_book import load_book
 from tokengap.estimators.request_count import count_request
 from tokengap.estimators.toml_origin import Origin
+from tokengap.service.check_rows import rows
 from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
 
@@ -257,7 +258,7 @@ def test_requests_that_all_name_their_model_need_no_other(type: str, empty: bool
     own = [only(check(f"type = '{type}'\nmodel = '{name}'\nmax_tokens = 1", {"p/a.json": files[f"p/{name}.json"]}))
            for name in ("gpt-4", "gpt-4o-mini")]  # fmt: skip
     assert (result.tokens, result.upper) == (sum(each.tokens for each in own), sum(each.upper or 0 for each in own))
-    assert result.cost == Money(sum(each.cost.amount for each in own if each.cost), "USD")
+    assert result.cost == Money(sum((each.cost.amount for each in own if each.cost), Decimal()), "USD")
     base = read_recording(record(zip(checked.plans, checked.report.budgets, strict=True)), "base.json")
     assert check_budgets(read, files, base, today=TODAY).report.budgets[0].base_tokens == result.tokens
     gone = check_budgets(read, {}, TreeBase("main", files, {}), today=TODAY).report
@@ -422,13 +423,34 @@ def test_what_is_said_of_bounds() -> None:
     result = only(check(limits, files, base))
     assert result.upper is not None
     assert result.base_tokens is not None
-    before = count_request(request[:1], "gpt-4o")
-    assert before.interval is not None
-    low, high = before.interval[1], result.upper
     (dear, grown) = (violation.message for violation in result.violations)
-    assert f" USD for at most {high} tokens (counted {result.tokens}), " in dear
-    percent = f"(+{(high - low) * 100 / low:.1f}%) by upper bounds, {result.tokens - result.base_tokens:+} as counted"
-    assert grown == f"{high - low} tokens more than the base's {low} {percent}, and max_growth is 1 token"
+    assert f" USD for at most {result.upper} tokens (counted {result.tokens}), " in dear
+    gained = result.tokens - result.base_tokens
+    percent, limit = f"(+{gained * 100 / result.base_tokens:.1f}%)", "max_growth is 1 token"
+    assert grown == f"{gained} tokens more than the base's {result.base_tokens} {percent} as counted, and {limit}"
+
+
+@pytest.mark.parametrize(
+    ("limit", "passes"), [("40%", False), ("49%", False), ("50%", True), ("6", False), ("7", True)]
+)
+def test_growth_is_that_which_the_row_tells(limit: str, passes: bool) -> None:
+    """From the count to the count: from bound to bound it would be 7 of 16 tokens."""
+    requests = [{"messages": [{"role": "user", "content": " a" * number}]} for number in (7, 14)]
+    before, files = ({"p/a.json": json.dumps(each).encode()} for each in requests)
+    growth = f"'{limit}'" if "%" in limit else limit
+    checked = check(f"type = 'chat'\nmodel = 'gpt-5'\nmax_growth = {growth}", files, before)
+    result, body = only(checked), check_json(checked.report)
+    assert (result.tokens, result.base_tokens, result.passed) == (21, 14, passes)
+    bound = count_request(requests[0], "gpt-5").interval
+    assert bound is not None
+    assert bound[1] > 14
+    (row, of_file) = rows(checked.report)
+    assert row.change == of_file.change == "+7 (+50.0%)"
+    assert isinstance(body["budgets"], list)
+    assert (body["budgets"][0]["tokens"], body["budgets"][0]["base_tokens"]) == (21, 14)
+    if not passes:
+        message = result.violations[0].message
+        assert message.startswith("7 tokens more than the base's 14 (+50.0%) as counted, and max_growth is ")
 
 
 @pytest.mark.parametrize(
