@@ -90,14 +90,33 @@ def _matches(pattern: _Pattern, path: Sequence[str]) -> bool:
     end = len(pattern.parts)
     reached = _skip({0}, pattern)
     for depth, name in enumerate(path, start=1):
-        moved = {at for at in reached if at < end and pattern.parts[at] is None}
-        moved |= {at + 1 for at in reached if at < end and (part := pattern.parts[at]) is not None and part.match(name)}
-        reached = _skip(moved, pattern)
+        reached = _step(reached, name, pattern)
         if end in reached and (pattern.file if depth == len(path) else pattern.folder):
             return True
         if not reached:
             return False
     return False
+
+
+def enters(glob: str, folder: str) -> bool:
+    """Whether a pattern, without its ``!``, can match a file somewhere below a folder.
+
+    >>> enters("prompts/*.md", "prompts/secret"), enters("prompts/**/*.md", "prompts/secret")
+    (False, True)
+    """
+    pattern = _compile(glob)
+    end, reached = len(pattern.parts), _skip({0}, pattern)
+    for name in folder.split("/"):
+        reached = _step(reached, name, pattern)
+        if end in reached and pattern.folder:
+            return True
+    return any(at < end for at in reached)
+
+
+def _step(reached: set[int], name: str, pattern: _Pattern) -> set[int]:
+    """Where the ways through a pattern are after one more part of a path."""
+    ways = [(at, pattern.parts[at]) for at in reached if at < len(pattern.parts)]
+    return _skip({at + (part is not None) for at, part in ways if part is None or part.match(name)}, pattern)
 
 
 def _skip(reached: set[int], pattern: _Pattern) -> set[int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha1, sha256
 from pathlib import Path
 
-from ..estimators.path_patterns import select
+from ..estimators.path_patterns import enters, select
 from .git import Blobs, Entry, Git, NoRepositoryError
 
 _CRLF = b"\r\n"
@@ -153,9 +153,7 @@ def reaches(patterns: Iterable[str], folder: str) -> bool:
             inside = [f"{folder}/\0", f"{folder}/\0/\0"]
             reached = reached and select(inside, [pattern[1:]]) != inside
         else:
-            start = _folder(pattern)
-            near = f"{folder}/".startswith(f"{start}/") or f"{start}/".startswith(f"{folder}/")
-            reached = reached or start == "" or near
+            reached = reached or enters(pattern, folder)
     return reached
 
 

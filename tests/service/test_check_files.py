@@ -167,7 +167,11 @@ def test_the_folders_that_patterns_look_into(patterns: list[str], near: list[str
     [("prompts/**", "prompts/shared", True), ("prompts/shared/x.md", "prompts/shared", True), ("**/*.md", "x", True),
      ("prompts/** !prompts/shared", "prompts/shared", False), ("prompts/** !prompts/*.md", "prompts/shared", True),
      ("a/** !a/b/** a/b/c/*", "a/b/c", True), ("a/** !**/*", "a/b", False), ("a/** !a/b/*", "a/b", True),
-     ("prompts/**", "other", False), ("prompts/**", "prompts2", False), ("prompts2/x", "prompts", False)],
+     ("prompts/**", "other", False), ("prompts/**", "prompts2", False), ("prompts2/x", "prompts", False),
+     ("p/*.md", "p/secret", False), ("p/*", "p/secret", False), ("p/?/x.md", "p/secret", False),
+     ("p/*/x.md", "p/secret", True), ("p/*/x.md", "p/secret/more", False), ("p/**/x.md", "p/secret/more", True),
+     ("*.md", "p", False), ("p/secret", "p/secret", True), ("p/secret", "p/secret/more", True),
+     ("p/a.md", "p/secret", False)],
 )  # fmt: skip
 def test_whether_patterns_reach_into_a_folder(patterns: str, folder: str, may: bool) -> None:
     assert reaches(patterns.split(), folder) is may
