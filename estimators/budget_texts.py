@@ -101,7 +101,7 @@ def _selected(budget: Budget, path: str, text: str) -> list[Any]:
         except TokengapError as error:
             if not isinstance(value, list) or budget.field.startswith("["):
                 raise
-            raise TokengapError(
+            raise type(error)(
                 f"{error}; the file is a list: [*].{budget.field} is that of each of its members"
             ) from None
     if PurePosixPath(path).suffix.lower() not in JSON_LINES:

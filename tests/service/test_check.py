@@ -656,6 +656,14 @@ def test_every_error_has_the_line_of_its_key(small: Path, capsys: Capture, text:
     assert refusal(capsys).startswith(f"tokengap.toml:{says}")
 
 
+def test_a_field_of_a_list_has_its_own_line(small: Path, capsys: Capture) -> None:
+    configure(small, "'p/*.md'", "'p/*.jsonl'")
+    configure(small, "max_tokens = 10\n", "max_tokens = 10\nfield = 'x'\n")
+    write(small, {"p/a.jsonl": '{"x": "a"}\n'})
+    said = "tokengap.toml:7: budget[0].field: p/a.jsonl: there is no x; the file is a list: [*].x is that of"
+    assert refusal(capsys).startswith(said)
+
+
 def test_an_organisations_file_that_is_not_there(small: Path, capsys: Capture) -> None:
     configure(small, "prices_at", "organisation_prices = 'nosuch.toml'\nprices_at")
     assert refusal(capsys).startswith("tokengap.toml:2: organisation_prices: cannot read nosuch.toml: No such file")
