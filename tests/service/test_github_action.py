@@ -22,6 +22,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
+from tokengap.estimators import check_budgets, read_configuration
+from tokengap.estimators.budget_recording import record
+
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_bytes())
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
@@ -391,6 +394,17 @@ def test_baselines(act: Act, origin: Origin, github: GitHub, baseline: str, chan
     assert job.exit_code == 0, job.log
     assert (change or "42") in job.summary
     assert ("could not be fetched" in job.log) == (baseline == "no-such-branch")
+
+
+@pytest.mark.parametrize("name", ["base", "base.json"])
+def test_a_file_is_a_baseline_whatever_its_name(act: Act, origin: Origin, github: GitHub, name: str) -> None:
+    files = {"prompts/system.md": (LINE * 5).encode()}
+    checked = check_budgets(read_configuration(CONFIG.encode(), "tokengap.toml"), files)
+    recording = record(zip(checked.plans, checked.report.budgets, strict=True))
+    job = act(origin.pull_request({"prompts/system.md": LINE * 7, name: recording}), {"baseline": name})
+    assert job.exit_code == 0, job.log
+    assert "+12" in job.summary
+    assert "could not be fetched" not in job.log
 
 
 def test_a_full_clone_and_a_checkout_of_the_head(act: Act, origin: Origin) -> None:

@@ -34,6 +34,20 @@ def run_job(checkout: Path, **variables: str) -> subprocess.CompletedProcess[byt
     )
 
 
+@pytest.mark.parametrize("name", ["base", "base.json"])
+def test_a_baseline_that_is_a_file_is_not_fetched(
+    tmp_path: Path, git: Callable[..., str], program: Callable[[str], str], name: str
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / name).write_text("{}")
+    (step,) = (step for step in JOB["script"] if "git fetch" in step)
+    script = f'base={name}\n{step}\necho "base: $base"'
+    done = subprocess.run(
+        [program("bash"), "-eo", "pipefail", "-c", script], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert (done.stdout.decode(), done.stderr) == (f"base: {name}\n", b"")
+
+
 @pytest.mark.slow
 def test_a_merge_request(
     tmp_path: Path,
