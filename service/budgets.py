@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,7 +14,7 @@ from ..estimators.budget_report import CheckReport, check_json
 from ..estimators.price_book import PriceBook
 from ..estimators.price_config import parse_project, project_prices
 from ..estimators.toml_origin import Origin
-from ..tokenizers.counter import Count
+from ..tokenizers.counter import WARNINGS, Count
 from ..tokenizers.text import well_formed
 from .operations import Done
 from .problems import Fault, Problem, invalid, pointer_to
@@ -28,6 +28,7 @@ _LONGEST = 100_000  # its characters
 
 _NAME = "tokengap.toml"
 _AT = "/configuration"
+_SURROGATE = "lone_surrogate"
 
 Files = Annotated[dict[str, str], Field(description="the text of each file, by its path")]
 
@@ -72,10 +73,15 @@ class _Texts(Mapping[str, bytes]):
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
+        self.replaced: set[str] = set()
+        """Files that were read with a character in place of a lone surrogate."""
 
     def __getitem__(self, path: str) -> bytes:
         checkpoint()
-        return well_formed(self._texts[path])[0].encode()
+        text, replaced = well_formed(self._texts[path])
+        if replaced:
+            self.replaced.add(path)
+        return text.encode()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)
@@ -98,17 +104,19 @@ class Budgets:
         self._check_size(loaded, [*body.files.values(), *(body.base or {}).values()])
         _check_paths(body)
         _check_renames(body)
-        base = None if body.base is None else TreeBase("base", _Texts(body.base), body.renames)
+        files, before = _Texts(body.files), _Texts(body.base or {})
+        base = None if body.base is None else TreeBase("base", before, body.renames)
         with faults_at(_AT):
             report = check_budgets(
                 loaded,
-                _Texts(body.files),
+                files,
                 base,
                 book=book,
                 fail_inherited=body.fail_inherited,
                 allow_missing=body.allow_missing,
                 workers=1,  # the service has threads of its own
             ).report
+        report = _warned(report, files.replaced, before.replaced)
         unpriced = any(violation.code == "TOK010" for violation in report.violations)
         return Done(
             check_json(report), counted=_counts(report), unpriced="no price for the model" if unpriced else None
@@ -187,6 +195,24 @@ def _check_renames(body: BudgetsBody) -> None:
             raise invalid(pointer, f"base has no {before!r:.200}")
         if (other := earlier.setdefault(before, path)) != path:
             raise invalid(pointer, f"{before!r:.200} is renamed to {other!r:.200} already")
+
+
+def _warned(report: CheckReport, files: Collection[str], base: Collection[str]) -> CheckReport:
+    """The report with what it was counted otherwise than it was sent."""
+    said = [f"{path}: {WARNINGS[_SURROGATE]}" for path in sorted(files)]
+    said += [f"{path} on the base: {WARNINGS[_SURROGATE]}" for path in sorted(base)]
+    budgets = tuple(
+        result._replace(
+            files=tuple(
+                file._replace(head=file.head._replace(warnings=(*file.head.warnings, _SURROGATE)))
+                if file.head and file.path in files
+                else file
+                for file in result.files
+            )
+        )
+        for result in report.budgets
+    )
+    return report._replace(budgets=budgets, notices=(*said, *report.notices)) if said else report
 
 
 def _counts(report: CheckReport) -> tuple[Count, ...]:

@@ -183,6 +183,12 @@ def test_characters_that_are_none(server: Any) -> None:
     answer = server.post("/v1/budgets/check", content=json.dumps(body).encode(), headers=headers)
     assert answer.status_code == 200
     assert answer.json()["budgets"][0]["tokens"] > 0
+    body["files"] = {"a": "x\ud800", "b": "x"}
+    body["base"] = {"a": "x", "b": "x\ud800"}
+    told = server.post("/v1/budgets/check", content=json.dumps(body).encode(), headers=headers).json()
+    says = "a lone surrogate is not a character; it was counted as U+FFFD"
+    assert told["notices"][:2] == [f"a: {says}", f"b on the base: {says}"]
+    assert [file["warnings"] for file in told["budgets"][0]["files"]] == [["lone_surrogate"], []]
 
 
 @pytest.mark.system
@@ -212,3 +218,8 @@ def test_a_job_without_python(
     assert done.returncode == exit, done.stderr.decode()
     assert ("11 tokens in all, 1 more than max_tokens 10" in done.stdout.decode()) is (exit == 1)
     assert ('prompts/é "x".md: not UTF-8 text' in done.stderr.decode()) is (exit == 2)
+    (tmp_path / "tokengap.toml").write_text("max_token = 1\n")
+    (tmp_path / "prompts" / 'é "x".md').write_bytes(b" a")
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert "unknown key 'max_token'" in done.stderr.decode()
