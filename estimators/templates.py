@@ -122,8 +122,11 @@ def _fill_jinja(template: str, values: Mapping[str, Any], environment: Environme
         raise TokengapError(f"the Jinja template needs {error.name!r}, which is not there") from None
     except TemplateError as error:
         raise TokengapError(f"the Jinja template fails: {error.message}{_advice(str(error), values)}") from None
+    except MemoryError:
+        raise TokengapError("the Jinja template fails: what it writes or works out does not fit into memory") from None
     except Exception as error:  # a template can raise whatever its filters do
-        raise TokengapError(f"the Jinja template fails: {type(error).__name__}: {error}") from None
+        said = f": {error}" if str(error) else ""
+        raise TokengapError(f"the Jinja template fails: {type(error).__name__}{said}") from None
 
 
 def _environment(include: Callable[[str], bytes | None], marks: Mapping[str, str]) -> Environment:
@@ -207,7 +210,9 @@ def _look_up(name: str, values: Mapping[str, Any]) -> Any:
     value = values[first]
     for member, index in re.findall(r"\.([^.\[\]]+)|\[([^\[\]]+)\]", name[len(first) :]):
         key = member or index
-        if isinstance(value, list) and key.isascii() and key.isdigit() and int(key) < len(value):
+        if isinstance(value, Room):
+            refuse(value.name)
+        if index and isinstance(value, list | str) and key.isascii() and key.isdigit() and int(key) < len(value):
             value = value[int(key)]
         elif isinstance(value, Mapping) and key in value:
             value = value[key]
@@ -227,6 +232,8 @@ def _advice(problem: str, values: Iterable[str]) -> str:
     match = re.search(r"'([^']+)' is undefined", problem)
     if match is None:
         return ""
+    if match[1] in values:  # it is there, but not for what a template imports
+        return "; what is imported has no variables of its own: write 'with context' after the import"
     near = get_close_matches(match[1], list(values), n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"; {hint}give it a sample in 'variables' or tokens in 'allowances'"

@@ -35,6 +35,7 @@ FORMAT = [
     "Dear {user}, you have {n:>4} of {items[0]}{{braces}}",
     "{order[id]} {n!r} {user!s:*^9} {empty}|",
     "{order[note]}",
+    "{user[0]}{items[1][0]}",
     "",
 ]
 
@@ -118,7 +119,11 @@ def test_a_variable_without_a_sample_takes_its_allowance(kind: str, template: st
         ("format", "{items[99999999999999999999]}", "the sample has no '99999999999999999999'"),
         ("format", "{items[²]}", "the sample has no '²'"),
         ("format", "{user:>10000}" * 5_001, "more than 50,000,000 characters"),
-        ("jinja", "{{ 'a' * 9999999999999999 }}", "the Jinja template fails: MemoryError"),
+        (
+            "jinja",
+            "{{ 'a' * 9999999999999999 }}",
+            "fails: what it writes or works out does not fit into memory",
+        ),
         ("jinja", "{{ '%9999999999999999d' % 1 }}", "the Jinja template fails: "),
         ("jinja", "{{ '{:>9999999999999999}'.format(1) }}", "the Jinja template fails: "),
         ("format", "{user:d}", "not a str.format template: Unknown format code 'd'"),
@@ -127,6 +132,10 @@ def test_a_variable_without_a_sample_takes_its_allowance(kind: str, template: st
         ("format", "{user.__class__}", "the sample has no '__class__'"),
         ("format", "{items}", "'items' is a table or list"),
         ("format", "{items[9]}", "the sample has no '9'"),
+        ("format", "{items.0}", "the sample has no '0'"),
+        ("format", "{user[3]}", "the sample has no '3'"),
+        ("format", "{body.x}", "'body' has an allowance and no sample"),
+        ("format", "{body[0]}", "'body' has an allowance and no sample"),
     ],
 )
 def test_what_cannot_be_filled(kind: str, template: str, says: str) -> None:
@@ -170,6 +179,14 @@ d('a')
 def test_the_filters_that_keep_a_text_write_a_variable_that_has_an_allowance(name: str, template: str) -> None:
     filled = fill(template.replace("%s", name), "jinja", {}, {"q": 9})
     assert (filled.allowance, "".join(filled.texts).strip()) == (9, "")
+
+
+def test_an_import_that_needs_the_context() -> None:
+    shared = {"shared.j2": b"<{{ q }}>"}
+    plain, whole = "{% import 'shared.j2' as s %}{{ s }}", "{% import 'shared.j2' as s with context %}{{ s }}"
+    with pytest.raises(TokengapError, match=r"'q' is undefined; .* write 'with context' after the import"):
+        fill(plain, "jinja", {"q": "a"}, {}, shared.get)
+    assert "".join(fill(whole, "jinja", {"q": "a"}, {}, shared.get).texts) == "<a>"
 
 
 REFUSED = """\
