@@ -18,7 +18,7 @@ _FIRST_MARK = 0x10F000
 _MOST_MARKS = 0xFF0
 MOST_WIDTH = 10_000
 MOST_CHARACTERS = 50_000_000
-"""Of the width of a ``str.format`` field; of the text that such a template comes to."""
+"""Of the width of a ``str.format`` field; of the text that a template comes to."""
 
 MARKS = re.compile(f"([{chr(_FIRST_MARK)}-{chr(_FIRST_MARK + _MOST_MARKS)}])")
 
@@ -113,7 +113,7 @@ def _fill_jinja(template: str, values: Mapping[str, Any], environment: Environme
     from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError
 
     try:
-        return environment.from_string(template).render(values)
+        return "".join(_bounded(environment.from_string(template).generate(values)))
     except TokengapError:
         raise
     except TemplateSyntaxError as error:
@@ -168,10 +168,10 @@ def _fill_format(template: str, values: Mapping[str, Any]) -> str:
 
 
 def _bounded(parts: Iterable[str]) -> Iterator[str]:
-    """The parts of a text, as long as they fit into memory: a few characters of a format can ask for gigabytes."""
+    """The parts of a text, as long as they fit into memory: a few characters of a template can ask for gigabytes."""
     length = 0
     for part in parts:
-        length += len(part)
+        length += max(len(part), 1)
         if length > MOST_CHARACTERS:
             raise TokengapError(f"the template comes to more than {MOST_CHARACTERS:,} characters")
         yield part

@@ -124,6 +124,11 @@ def test_a_variable_without_a_sample_takes_its_allowance(kind: str, template: st
             "{{ 'a' * 9999999999999999 }}",
             "fails: what it writes or works out does not fit into memory",
         ),
+        (
+            "jinja",
+            "{% for i in range(9999) %}{% for j in range(9999) %}" + "a" * 9999 + "{% endfor %}{% endfor %}",
+            "the template comes to more than 50,000,000 characters",
+        ),
         ("jinja", "{{ '%9999999999999999d' % 1 }}", "the Jinja template fails: "),
         ("jinja", "{{ '{:>9999999999999999}'.format(1) }}", "the Jinja template fails: "),
         ("format", "{user:d}", "not a str.format template: Unknown format code 'd'"),
