@@ -180,6 +180,8 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
         "rate_limit": f"{LIMIT}/minute",
         "redis_url": store.url,
     }
+    # Two workers share a socket: one of them may have taken every connection.
+    least = LIMIT + 1 if processes == "two servers" else LIMIT
     with ExitStack() as stack:
         if processes == "two servers":
             doors = [stack.enter_context(serve(**settings)) for _ in range(2)]
@@ -188,7 +190,7 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
         assert shared(doors, "before") == LIMIT
 
         store.kill()  # each worker keeps the limit by itself
-        assert LIMIT < passed(doors, "down0") <= 2 * LIMIT
+        assert least <= passed(doors, "down0") <= 2 * LIMIT
         assert all(map(store_errors, doors))
 
         store.start()  # it forgot everything: counts, and the scripts that count
@@ -196,7 +198,7 @@ def test_the_limit_holds_across_workers_and_redis_may_go_and_come(
         assert shared(doors, "after") == LIMIT
 
         store.send(signal.SIGSTOP)  # it takes connections, and answers nothing
-        assert LIMIT < passed(doors, "frozen0") <= 2 * LIMIT
+        assert least <= passed(doors, "frozen0") <= 2 * LIMIT
         store.send(signal.SIGCONT)
         time.sleep(PAUSE_SECONDS + 0.5)
         assert shared(doors, "thawed") == LIMIT
