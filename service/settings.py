@@ -39,7 +39,8 @@ class Settings(BaseSettings):
         default=COUNTERS, description="names of the counters that may be used; a spec begins with one"
     )
     preload: Words = Field(
-        default=("o200k_base", "cl100k_base"), description="counters loaded before the service is ready"
+        default=("o200k_base", "cl100k_base"),
+        description="counters loaded before the service is ready; of the default, those that may be used",
     )
     prices: Path | None = Field(default=None, description="a price file that goes before the public table")
     price_data: Path | None = Field(default=None, description="newer public prices, in genai-prices' data format")
@@ -96,8 +97,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _loadable(self) -> Self:
+        offered = tuple(spec for spec in self.preload if spec.partition(":")[0] in self.counters)
+        if "preload" not in self.model_fields_set:  # of the default, those that are offered; frozen from here on
+            object.__setattr__(self, "preload", offered)
         for spec in self.preload:
-            if spec.partition(":")[0] not in self.counters:
+            if spec not in offered:
                 raise ValueError(f"preload names {spec!r}, which is not among the counters")
         return self
 

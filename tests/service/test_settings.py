@@ -43,7 +43,6 @@ from tokengap.service.settings import Settings
         ),
         ("COUNTERS", "o200k_base,o200k", "no counter has the name 'o200k'"),
         ("COUNTERS", "o200k_base,bpe", "'bpe' opens files of the caller's choice"),
-        ("COUNTERS", "words", "preload names 'o200k_base', which is not among the counters"),
         ("PRELOAD", "cl100k", "preload names 'cl100k', which is not among the counters"),
         ("PRELOAD", "words:0", "bad setting TOKENGAP_PRELOAD: "),
         ("WORK_SECONDS", "0", "greater than 0"),
@@ -165,3 +164,10 @@ def test_origins_as_browsers_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
     origins = ("https://app.example", "http://localhost:3000", "https://a.example:80", "chrome-extension://abc", "*")
     monkeypatch.setenv("TOKENGAP_CORS_ORIGINS", ", ".join(origins))
     assert read_settings().cors_origins == origins
+
+
+def test_of_the_default_those_are_preloaded_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKENGAP_COUNTERS", "words,o200k_base")
+    assert Settings().preload == ("o200k_base",)
+    monkeypatch.setenv("TOKENGAP_COUNTERS", "words")
+    assert Settings().preload == ()
