@@ -157,18 +157,9 @@ def _tools_piece(value: object, plan: Plan) -> Piece:
 
 
 def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
-    """The most that the keys of tools can add which the rule does not show: themselves, as JSON.
+    """The most that those keys of tools can add which the rule does not show; ``None`` where nothing bounds one."""
+    from .uncounted import most_tokens
 
-    ``None`` where a whole tool is not counted: it is the provider's own, of unknown length.
-    """
-    from json import dumps
-
-    from .field_path import select_fields
-
-    tokens = 0
-    for path in paths:
-        ((steps, value),) = select_fields(request, path)
-        if len(steps) < 3:  # tools[0]
-            return None
-        tokens += counter.count(dumps({str(steps[-1]): value}, ensure_ascii=False)).tokens
-    return tokens
+    bounds = [most_tokens(request, path, counter) for path in paths]
+    known = [bound for bound in bounds if bound is not None]
+    return sum(known) if len(known) == len(bounds) else None

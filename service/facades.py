@@ -1,8 +1,8 @@
 """Drop-in façades: the counting calls of OpenAI's, Anthropic's and Google's SDKs, and vLLM's tokenize.
 
 Bodies are as each SDK expects them, and so are errors (``facade_errors.py``). How good a count is stands in
-``X-Tokengap-`` headers. What may be in the prompt and cannot be counted is refused with the vendor's 400, never
-ignored.
+``X-Tokengap-`` headers. What may be in the prompt and cannot be counted widens the interval where the request shows
+it, and is refused with the vendor's 400 where it does not; it is never ignored.
 
 Shapes as seen in openai 3.57.0, anthropic 2.14.0 and google-genai 3.6.1; vLLM's by its documentation.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 from ..estimators.limits import find_limits
 from ..estimators.request_count import RequestCount, count_request
+from ..estimators.uncounted import most_tokens
 from ..tokenizers.counter import Counter, Encoder
 from ..tokenizers.errors import unknown_name
 from ..tokenizers.models import known_model, models
@@ -39,13 +40,13 @@ class Facades:
         for name in ("previous_response_id", "conversation"):
             if request.get(name) is not None:
                 raise invalid(f"/{name}", f"{name!r} names what only OpenAI has: send the whole input instead")
-        counted = _count(self._operations, request, body.model, check_openai)
-        return _done(counted, {"object": "response.input_tokens", "input_tokens": counted.tokens})
+        counted, most = _count(self._operations, request, body.model, check_openai)
+        return _done(counted, most, {"object": "response.input_tokens", "input_tokens": counted.tokens})
 
     def anthropic(self, body: schemas.AnthropicBody) -> Done:
         """For ``client.messages.count_tokens`` of the anthropic package."""
-        counted = _count(self._operations, _request(body), body.model, check_anthropic)
-        return _done(counted, {"input_tokens": counted.tokens})
+        counted, most = _count(self._operations, _request(body), body.model, check_anthropic)
+        return _done(counted, most, {"input_tokens": counted.tokens})
 
     def gemini(self, body: schemas.GoogleBody, model: str) -> Done:
         """For ``client.models.count_tokens`` of the google-genai package."""
@@ -56,12 +57,12 @@ class Facades:
                 whole, at = request.pop(key), (key,)
                 if request or not isinstance(whole, dict):
                     raise invalid(pointer_to(at), "an object is needed, without 'contents' beside it")
-                request = dict(whole)
+                request = _given(whole)
         for name, where in ((body.model, "/model"), (request.pop("model", None), pointer_to((*at, "model")))):
             if name is not None and not same_model(name, model):
                 raise invalid(where, f"it is another model than that of the path, {model[:80]!r}")
-        counted = _count(self._operations, request, model, check_google, at)
-        return _done(counted, {"totalTokens": counted.tokens})
+        counted, most = _count(self._operations, request, model, check_google, at)
+        return _done(counted, most, {"totalTokens": counted.tokens})
 
     def vertex(self, body: schemas.GoogleBody, model: str, project: str, location: str) -> Done:
         """The same under Vertex AI's paths."""
@@ -141,7 +142,12 @@ def facades(operations: Operations) -> list[Operation]:
 
 
 def _request(body: schemas.VendorBody) -> dict[str, Any]:
-    return dict(body.model_extra or {})
+    return _given(body.model_extra or {})
+
+
+def _given(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Without those that are null, which SDKs send for what is not set."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _refuse_unknown(body: schemas.VendorBody) -> None:
@@ -149,8 +155,13 @@ def _refuse_unknown(body: schemas.VendorBody) -> None:
         raise invalid(f"/{name}", f"{name!r} cannot be honoured here: a prompt is tokenized as it is")
 
 
-def _count(operations: Operations, request: dict[str, Any], model: str, check: Shape, at: At = ()) -> RequestCount:
-    """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would."""
+def _count(
+    operations: Operations, request: dict[str, Any], model: str, check: Shape, at: At = ()
+) -> tuple[RequestCount, int]:
+    """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would.
+
+    With it comes the most tokens of what is not counted, but may be in the prompt as it is in the request.
+    """
     operations.check_allowed(f"model:{model}", "/model")
     if known_model(model) is None:
         with faults_at("/model"):
@@ -159,11 +170,15 @@ def _count(operations: Operations, request: dict[str, Any], model: str, check: S
     check(request, at)
     with faults_at(pointer_to(at)):
         counted = count_request(request, model)
+    uncounted, counter = 0, operations.counter(f"model:{model}", "/model")
     for path in counted.not_counted:
-        detail = f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
-        raise invalid(pointer_to(at) + pointer_of(path), detail)
+        most = most_tokens(request, path, counter)
+        if most is None:
+            detail = f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
+            raise invalid(pointer_to(at) + pointer_of(path), detail)
+        uncounted += most
     operations.warmed(f"model:{model}")
-    return counted
+    return counted, uncounted
 
 
 def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, Encoder, int | None]:
@@ -180,11 +195,13 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, E
     return counter, tokenizer, None if is_counter else find_limits(name).context_window
 
 
-def _done(counted: RequestCount, answer: Mapping[str, Any]) -> Done:
+def _done(counted: RequestCount, uncounted: int, answer: Mapping[str, Any]) -> Done:
+    """``uncounted`` more tokens there may be."""
+    bounds, warnings = _bounds(counted), counted.warnings
+    if uncounted:
+        bounds, warnings = bounds and (bounds[0], bounds[1] + uncounted), (*warnings, "part_not_counted")
     rule = f"{counted.tokenizer}; {counted.rule.name}" if counted.rule else counted.tokenizer
-    return Done(
-        answer, _quality(counted.kind, rule, counted.fingerprint, _bounds(counted), counted.warnings), (counted,)
-    )
+    return Done(answer, _quality(counted.kind, rule, counted.fingerprint, bounds, warnings), (counted,))
 
 
 def _bounds(counted: RequestCount) -> tuple[int, int] | None:

@@ -152,24 +152,91 @@ def test_google_refuses_them_on_vertex(server: Any) -> None:
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "x-widget": "map"}}}
 
 
+RESPONSES, MESSAGES, GEMINI = (
+    "/v1/responses/input_tokens",
+    "/v1/messages/count_tokens",
+    "/v1beta/models/gemini-3-pro-preview:countTokens",
+)
+USER = {"role": "user", "content": "a"}
+ASKED = {"role": "user", "parts": [{"text": "a"}]}
+CALL = {"functionCall": {"name": "f", "args": {"a": 1}}}
+
+
+def with_thought(part: dict[str, Any]) -> dict[str, Any]:
+    return {"contents": [ASKED, {"role": "model", "parts": [part]}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "without"),
+    [
+        (RESPONSES, {"input": "a", "tools": [{**TOOL, "parameters": SCHEMA}]}, None),
+        (RESPONSES, {"input": "a", "tools": [{**TOOL, "beta": True}]}, {"input": "a", "tools": [TOOL]}),
+        (RESPONSES, {"input": "a", "text": {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}}, None),
+        (RESPONSES, {"input": [USER, {"type": "reasoning", "id": "1", "summary": [], "encrypted_content": "x" * 99}]},
+         {"input": [USER]}),
+        (MESSAGES, {"messages": [USER], "tools": [{"name": "a", "input_schema": SCHEMA, "input_examples": [{"a": 1}]}]},
+         None),
+        (MESSAGES, {"messages": [USER, {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm", "signature": "sig"}, {"type": "text", "text": "x"}]}]},
+         {"messages": [USER, {"role": "assistant", "content": [{"type": "text", "text": "x"}]}]}),
+        (MESSAGES, {"messages": [USER, {"role": "assistant", "content": [
+            {"type": "redacted_thinking", "data": "abc"}, {"type": "text", "text": "x"}]}]},
+         {"messages": [USER, {"role": "assistant", "content": [{"type": "text", "text": "x"}]}]}),
+        (GEMINI, with_thought({**CALL, "thoughtSignature": "YWJj"}), with_thought(CALL)),
+        (GEMINI, with_thought({"text": "t", "thought": True}), None),
+    ],
+)  # fmt: skip
+def test_what_a_request_shows_widens_the_interval(
+    server: Any, path: str, body: dict[str, Any], without: dict[str, Any] | None
+) -> None:
+    """What programs send back of earlier turns, and what schemas have beside the keywords, is never refused."""
+    model = {} if path == GEMINI else {"model": "claude-opus-4-6" if path == MESSAGES else "gpt-4o"}
+    response = server.post(path, {**model, **body})
+    assert response.status_code == 200, response.text
+    assert "part_not_counted" in response.headers["x-tokengap-warnings"]
+    if without is not None:
+        plain = server.post(path, {**model, **without})
+        assert response.json() == plain.json()
+        if path == RESPONSES:
+            low, high = map(int, response.headers["x-tokengap-interval"].split("-"))
+            assert (low, plain.headers["x-tokengap-interval"]) != (low, f"{low}-{high}")
+
+
 @pytest.mark.parametrize(
     ("path", "body", "place"),
     [
-        ("/v1/responses/input_tokens", {"input": "a", "tools": [{**TOOL, "parameters": SCHEMA}]},
-         "tools[0].parameters.properties.city.x-widget"),
-        ("/v1/responses/input_tokens", {"input": "a", "tools": [{**TOOL, "beta": True}]}, "tools[0].beta"),
-        ("/v1/responses/input_tokens",
-         {"input": "a", "text": {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}},
-         "text.format.schema.properties.city.x-widget"),
-        ("/v1/messages/count_tokens",
-         {"messages": [{"role": "user", "content": "a"}], "tools": [{"name": "a", "input_schema": SCHEMA}]},
-         "tools[0].input_schema.properties.city.x-widget"),
+        (RESPONSES, {"input": "a", "tools": [{"type": "web_search"}]}, "tools[0]"),
+        (RESPONSES, {"input": "a", "prompt": {"id": "pmpt_1"}}, "prompt"),
+        (MESSAGES, {"messages": [USER], "mcp_servers": [{"type": "url", "url": "https://x"}]}, "mcp_servers"),
+        (MESSAGES, {"messages": [USER], "tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools[0]"),
+        (GEMINI, {"contents": [ASKED], "tools": [{"functionDeclarations": [{"name": "f"}], "googleSearch": {}}]},
+         "tools[0].googleSearch"),
+        (GEMINI, {"contents": [ASKED], "cachedContent": "cachedContents/1"}, "cachedContent"),
     ],
 )  # fmt: skip
-def test_nothing_is_left_out_of_a_count(server: Any, path: str, body: dict[str, Any], place: str) -> None:
-    response = server.post(path, {"model": "claude-opus-4-6" if "messages" in path else "gpt-4o", **body})
+def test_what_a_request_does_not_show_is_refused(server: Any, path: str, body: dict[str, Any], place: str) -> None:
+    model = {} if path == GEMINI else {"model": "claude-opus-4-6" if path == MESSAGES else "gpt-4o"}
+    response = server.post(path, {**model, **body})
     assert response.status_code == 400
     assert place in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (RESPONSES, {"input": "a", "prompt": None, "context_management": None}),
+        (RESPONSES, {"input": [
+            USER, {"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}", "async_": None},
+            {"type": "function_call_output", "call_id": "1", "output": "x"}]}),
+        (MESSAGES, {"messages": [USER], "mcp_servers": [], "context_management": {"edits": []}}),
+        (GEMINI, {"contents": [ASKED], "generationConfig": {"responseFormat": None}}),
+    ],
+)  # fmt: skip
+def test_what_is_empty_adds_nothing(server: Any, path: str, body: dict[str, Any]) -> None:
+    model = {} if path == GEMINI else {"model": "claude-opus-4-6" if path == MESSAGES else "gpt-4o"}
+    response = server.post(path, {**model, **body})
+    assert response.status_code == 200, response.text
+    assert "part_not_counted" not in response.headers.get("x-tokengap-warnings", "")
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta"])
