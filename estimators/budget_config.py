@@ -135,9 +135,9 @@ class _Reading:
 
     def configuration(self, settings: Mapping[str, Any]) -> Configuration | None:
         """The configuration, or None where something is wrong."""
-        read = self._table(settings, _TOP, ())
+        read = self._table({key: value for key, value in settings.items() if key != "budget"}, _TOP, ())
         budgets = self._budgets(settings.get("budget", ()))
-        return None if self.faults else Configuration(**{**read, "budget": budgets})
+        return None if self.faults else Configuration(**read, budget=budgets)
 
     def _budgets(self, tables: object) -> tuple[Budget, ...]:
         if not isinstance(tables, list | tuple):
@@ -189,7 +189,7 @@ class _Reading:
         """An unknown key: where it belongs, or the nearest that would do."""
         from .project_file import nearest
 
-        top = (*_TOP, *ELSEWHERE)
+        top = (*_TOP, "budget", *ELSEWHERE)
         if at_top and key in _BUDGET:
             return f"misplaced key {key!r}: it belongs under a {self._header}"
         if not at_top and key in top:
@@ -206,7 +206,7 @@ class _Reading:
 
 Reader = Callable[[object], Any]
 
-_TOP: Mapping[str, Reader] = {"model": read_named, "prices_at": read_time, "budget": lambda tables: tables}
+_TOP: Mapping[str, Reader] = {"model": read_named, "prices_at": read_time}
 
 _BUDGET: Mapping[str, Reader] = {
     "name": read_name,

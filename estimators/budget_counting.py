@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..tokenizers.batch import usable_cores
 from ..tokenizers.counter import Kind, prepare, weakest
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
+from .bounds import sum_known
 from .budget_config import TEMPLATES
 from .budget_pieces import pieces
 from .budget_texts import read_contents
@@ -76,7 +77,7 @@ def count_files(jobs: Sequence[Job], workers: int | None = None) -> list[FileCou
     keys = [_key(job) for job in jobs]
     for key, job in zip(keys, jobs, strict=True):
         unique.setdefault(key, job)
-    counts = dict(zip(unique, _count_all(list(unique.values()), workers or _usual_workers()), strict=True))
+    counts = dict(zip(unique, _count_all(list(unique.values()), workers or usable_cores()), strict=True))
     return [counts[key] for key in keys]
 
 
@@ -97,10 +98,6 @@ def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-
-
-def _usual_workers() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _count_some(jobs: Sequence[Job]) -> list[FileCount]:
@@ -128,10 +125,9 @@ def _count(job: Job) -> FileCount:
     except TokengapError as error:
         key = "field" if isinstance(error.__cause__, FieldError) else "paths"
         return unreadable(str(error), digest)._replace(error_key=key)
-    uppers = [piece.upper for piece in sent if piece.upper is not None]
     return FileCount(
         sum(piece.tokens for piece in sent),
-        sum(uppers) if len(uppers) == len(sent) else None,
+        sum_known(piece.upper for piece in sent),
         weakest(piece.kind for piece in sent),
         sum_costs(piece.cost for piece in sent),
         tuple(dict.fromkeys(path for piece in sent for path in piece.not_counted)),

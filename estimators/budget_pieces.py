@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..tokenizers.counter import Kind, weakest
 from ..tokenizers.errors import TokengapError, UnknownNameError
 from ..tokenizers.models import counter_for
+from .bounds import sum_known, upper_bound
 from .budget_texts import Contents, Sent, tools_of
 from .price import Money, Price
+from .uncounted import most_tokens
 
 if TYPE_CHECKING:
     from ..tokenizers.counter import Counter
@@ -55,9 +57,7 @@ def _text_piece(text: Sent, counter: Counter, plan: Plan) -> Piece:
     counts = [counter.count(part) for part in text.parts] or [counter.count("")]
     kind = weakest(count.kind for count in counts)
     tokens = sum(count.tokens for count in counts) + text.allowance
-    bounds = [count.tokens if count.kind == "exact" else count.interval and count.interval[1] for count in counts]
-    known = [bound for bound in bounds if bound is not None]
-    upper = sum(known) + text.allowance if len(known) == len(bounds) else None
+    upper = sum_known((*map(upper_bound, counts), text.allowance))
     warnings = tuple(code for count in counts for code in count.warnings)
     # An allowance is a bound that somebody stated, not a count.
     kind = "heuristic" if text.allowance else kind
@@ -66,8 +66,7 @@ def _text_piece(text: Sent, counter: Counter, plan: Plan) -> Piece:
 
 def _request_piece(request: object, plan: Plan) -> Piece:
     counted = _counted(request, request, plan)
-    upper = counted.tokens if counted.kind == "exact" else counted.interval and counted.interval[1]
-    bounded = upper if not counted.not_counted else None
+    bounded = None if counted.not_counted else upper_bound(counted)
     price, unpriced = _request_price(request, plan)
     warnings = (*counted.warnings, *_other_model(request, plan))
     model, tokenizer = plan.model_of(request), counted.tokenizer
@@ -149,17 +148,9 @@ def _tools_piece(value: object, plan: Plan) -> Piece:
     tokenizer = counted.tokenizer
     if part is None:
         return Piece(0, None, "heuristic", price, counted.not_counted, warnings, unpriced, model, tokenizer)
-    upper = part.tokens if part.kind == "exact" else part.interval and part.interval[1]
+    upper = upper_bound(part)
     if upper is not None and counted.not_counted:
-        beside = _bound_beside(request, counted.not_counted, counter_for(model, counter))
-        upper = None if beside is None else upper + beside
+        # The most that those keys of tools can add which the rule does not show.
+        own = counter_for(model, counter)
+        upper = sum_known((upper, *(most_tokens(request, path, own) for path in counted.not_counted)))
     return Piece(part.tokens, upper, part.kind, price, counted.not_counted, warnings, unpriced, model, tokenizer)
-
-
-def _bound_beside(request: object, paths: Iterable[str], counter: Counter) -> int | None:
-    """The most that those keys of tools can add which the rule does not show; ``None`` where nothing bounds one."""
-    from .uncounted import most_tokens
-
-    bounds = [most_tokens(request, path, counter) for path in paths]
-    known = [bound for bound in bounds if bound is not None]
-    return sum(known) if len(known) == len(bounds) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -98,6 +97,8 @@ def _is_ours(name: str) -> bool:
 
 
 def _alike(name: str, other: str) -> float:
+    from difflib import SequenceMatcher  # only a pyproject.toml needs it
+
     return SequenceMatcher(None, name.lower(), other, autojunk=False).ratio()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +65,8 @@ def _commit(named: str, git: Git, blobs: Blobs, work: WorkTree) -> Found:
 def _absent(named: str, git: Git, *, shallow: bool) -> str:
     if named.endswith(".json") or named.startswith(("./", "../", "/")):
         return f"there is no file {named!r}"
+    from difflib import get_close_matches
+
     near = get_close_matches(named, git.refs(), n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     if shallow:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from ..estimators.budget_config import Loaded
 from ..estimators.path_patterns import select
+from ..estimators.project_file import PROJECT_FILES
 from ..tokenizers.errors import TokengapError
-
-_CONFIGURATIONS = ("tokengap.toml", "pyproject.toml")
 
 
 def refuse_targets(
@@ -28,7 +27,7 @@ def refuse_targets(
         over = sources.get(real)
         if ".git" in Path(real).parts:
             over = "git's own"
-        elif os.path.basename(real) in _CONFIGURATIONS:
+        elif os.path.basename(real) in PROJECT_FILES:
             over = "the configuration" if over else "a configuration"
         elif inside in files:
             names = (each.name for each in loaded.configuration.budget if select([inside], each.paths))

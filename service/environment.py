@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pydantic import ValidationError
 
 from ..tokenizers.errors import LONGEST_SHOWN, TokengapError
-from .settings import PREFIX, Settings
+from .settings import NO_KEY, PREFIX, Settings
 
 OTHERS = frozenset({"workers", "config", "baseline", "package"})
 """Names of the files that come with tokengap: of docker-compose.yml, and of the template for GitLab."""
@@ -29,7 +29,7 @@ def read_settings() -> Settings:
         _check_name(name)
     for name in ("api_keys", "api_keys_file"):
         if given.get(name) == "":
-            raise bad_setting(name, "no key is in it, which would let anybody in; unset it where no key is needed")
+            raise bad_setting(name, NO_KEY)
     try:
         return Settings()
     except ValidationError as error:

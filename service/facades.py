@@ -78,9 +78,8 @@ class Facades:
         strings = (
             [encoder.decode((token,)).decode(errors="replace") for token in ids] if body.return_token_strs else None
         )
-        count = counter.count("")._replace(
-            tokens=len(ids)
-        )  # as good as the model's tokenizer is known, not the encoding
+        # As good as the model's tokenizer is known, which may be less than the encoding is.
+        count = counter.count("")._replace(tokens=len(ids))
         warnings = (*count.warnings, "lone_surrogate") if repaired else count.warnings
         answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids, "token_strs": strings}
         return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None, warnings), (count,))

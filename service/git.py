@@ -101,11 +101,11 @@ class Git:
             try:
                 said = self.ask("rev-parse", "--is-inside-work-tree", "--show-prefix")
             except GitError as error:
-                if "not a git repository (or any" in str(error) and not (folder := _repository(self._folder)):
-                    raise NoRepositoryError(str(error)) from None
-                if "not a git repository (or any" in str(error):
-                    raise GitError(f"{folder} is there, but git cannot read it: {error}") from None
-                raise
+                if "not a git repository (or any" not in str(error):
+                    raise
+                if found := _repository(self._folder):
+                    raise GitError(f"{found} is there, but git cannot read it: {error}") from None
+                raise NoRepositoryError(str(error)) from None
             inside, _, prefix = said.partition("\n")
             if inside != "true":
                 raise GitError(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Never
 
 import pytest
 
+from ..estimators.bounds import upper_bound
 from ..estimators.budget_config import Needed, read_configuration
 from ..estimators.counting import ChatRequest, Text, as_money
 from ..estimators.mistyped_model import refuse_mistyped
@@ -209,9 +210,7 @@ def _count(what: object, name: str | None, terms: Terms, rootdir: Path) -> Count
         not_counted = found.not_counted
     else:
         found, not_counted = counter_for(model, spec).count(text.text), ()
-    upper = found.tokens if found.kind == "exact" else found.interval and found.interval[1]
-    if not_counted:
-        upper = None
+    upper = None if not_counted else upper_bound(found)
     most = found.tokens if upper is None else upper
     cost = price.exact_cost(most if found.estimate is None else found.estimate) if price else None
     named = spec or f"model:{model}"

@@ -23,6 +23,9 @@ COUNTERS = tuple(name for name in BUILT_IN if name not in OPENS_FILES)
 
 PREFIX = "TOKENGAP_"
 
+NO_KEY = "no key is in it, which would let anybody in; unset it where no key is needed"
+"""What is wrong where keys are set and there are none."""
+
 Words = Annotated[tuple[str, ...], NoDecode]
 
 _ORIGIN = re.compile(
@@ -82,7 +85,7 @@ class Settings(BaseSettings):
     @classmethod
     def _some_key(cls, value: Any) -> Any:
         if isinstance(value, str) and not value.strip(" ,"):
-            raise ValueError("no key is in it, which would let anybody in; unset it where no key is needed")
+            raise ValueError(NO_KEY)
         return value
 
     @field_validator("counters")
@@ -172,5 +175,5 @@ def _keys_in(file: Path) -> list[str]:
         raise TokengapError(f"{where}: byte {error.start} is not UTF-8") from None
     keys = [line for line in lines if line and not line.startswith("#")]
     if not keys:
-        raise TokengapError(f"{where}: no key is in it, which would let anybody in; unset it where no key is needed")
+        raise TokengapError(f"{where}: {NO_KEY}")
     return keys

@@ -29,7 +29,7 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
     ``threads`` are by default as many as this process may use cores.
     """
     if threads is None:
-        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = usable_cores()
     pending: deque[Future[list[Count]]] = deque()
     pool = ThreadPoolExecutor(max(threads, 1))
     try:
@@ -41,6 +41,11 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
             yield from pending.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _count(texts: list[str], counter: Counter) -> list[Count]:

@@ -79,8 +79,8 @@ def adds_up(counter: Counter) -> bool:
 def prepare(counter: Counter, characters: int | None = None) -> None:
     """Have a counter load at once what it counts so many characters with; without a number, what it counts any with.
 
-    For processes that know they will count much, or that answer many and none of them late. Another package's
-    counter that loads something has a method of that name too.
+    For processes that know they will count much, or that answer many and none of them late. A counter that has
+    nothing to load has no method of that name.
     """
     method = getattr(counter, "prepare", None)
     if method is not None:

@@ -135,9 +135,7 @@ class SegmentMemo:
         """Count segments by the ids of all of them, one after the other."""
         if not parts:
             return []
-        text = "".join(
-            f"{_BETWEEN}\n{part[1:]}" if part[0:1] == _START else f"{_BETWEEN} {part}" for part in parts
-        )  # fmt: skip
+        text = "".join(f"{_BETWEEN}\n{part[1:]}" if part[0:1] == _START else f"{_BETWEEN} {part}" for part in parts)
         ids = self._encode(text)
         nuls = {self._word.nul, self._line.nul}
         places = [place for place, token in enumerate(ids) if token in nuls]

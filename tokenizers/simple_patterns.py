@@ -52,10 +52,9 @@ def latin(text: str) -> bool:
     try:
         text.encode("latin-1")
     except UnicodeEncodeError as error:
-        return (
-            "\u2000" <= text[error.start] <= "\u203f"
-            and not text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1)
-        )  # fmt: skip
+        if not "\u2000" <= text[error.start] <= "\u203f":
+            return False
+        return not text.encode().replace(_PUNCTUATION, b"").translate(None, _LATIN_1)
     return True
 
 

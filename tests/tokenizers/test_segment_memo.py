@@ -188,9 +188,7 @@ def test_threads_share_a_memo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_memo, "LIMIT", 50_000)
     shared = memo("o200k_base")
     words = random.Random(7)
-    texts = [
-        " ".join(f"Wort{words.choice('abcdefgh')} x{words.random()} it's" for _ in range(100)) for _ in range(200)
-    ]  # fmt: skip
+    texts = [" ".join(f"Wort{words.choice('abcdefgh')} x{words.random()} it's" for _ in range(100)) for _ in range(200)]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(shared.look_up, texts * 3))
     assert found == [tokens("o200k_base", text) for text in texts] * 3
