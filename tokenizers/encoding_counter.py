@@ -21,14 +21,9 @@ class EncodingCounter:
         self._encoding = ENCODINGS[name]
 
     def count(self, text: str) -> Count:
-        text, repaired = well_formed(text)
-        return Count(
-            tokens=engines.count(text, self._encoding),
-            tokenizer=self.name,
-            fingerprint=self._encoding.fingerprint,
-            kind="exact",
-            warnings=("lone_surrogate",) if repaired else (),
-        )
+        tokens, repaired = engines.count(text, self._encoding)
+        count = Count(tokens, self.name, self._encoding.fingerprint, "exact")
+        return count._replace(warnings=("lone_surrogate",)) if repaired else count
 
     def prepare(self, characters: int | None = None) -> None:
         engines.prepare(self._encoding, characters)

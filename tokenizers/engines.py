@@ -4,7 +4,7 @@ Every engine gives the number that tiktoken gives, so all that is decided is how
 
 ==========================================  ===================================================================
 a process that has counted little           the standard library: nothing to load
-the same once it has counted a megabyte,    tiktoken, behind a memo of segments where texts repeat themselves,
+the same once it has counted a megabyte,    tiktoken, behind a memo of the segments that came before;
 and any text larger than two                block by block
 once it has been asked for 24 million       fastokens, where the extra ``fast`` is installed and it passes its
 characters, or at once if it was prepared   check, in pieces; for what cannot be cut into pieces, the above
@@ -19,16 +19,21 @@ from functools import cache, partial
 from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
 from .safe_cuts import LONG, blocks
+from .text import well_formed
 
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
 
-_BLOCK = 1 << 12  # characters; what is made of a block stays in the processor's cache
+_BLOCK = 1 << 14  # characters; larger ones are no quicker, and smaller ones cut more segments in two
 
 
-def count(text: str, encoding: Encoding) -> int:
-    """The tokens of a well-formed text."""
-    return fast_engine.count(text, encoding, _count_without_extras)
+def count(text: str, encoding: Encoding) -> tuple[int, bool]:
+    """The tokens of a text, and whether it had to be made well-formed."""
+    try:
+        return fast_engine.count(text, encoding, _count_without_extras), False
+    except UnicodeEncodeError:
+        text, repaired = well_formed(text)
+        return fast_engine.count(text, encoding, _count_without_extras), repaired
 
 
 def prepare(encoding: Encoding, characters: int | None = None) -> None:
@@ -38,14 +43,16 @@ def prepare(encoding: Encoding, characters: int | None = None) -> None:
     python_engine.engine(encoding).spend()
     if characters is not None and characters >= fast_engine.WORTH and fast_engine.prepare(encoding).used:
         return  # to hold tiktoken as well takes 120 MB
-    from .tiktoken_encodings import load
+    from .tiktoken_encodings import tiktoken_for
 
-    load(encoding)
+    tiktoken_for(encoding)
     if characters is None:
         fast_engine.prepare(encoding)
 
 
 def _count_without_extras(text: str, encoding: Encoding) -> int:
+    if not text.isascii():
+        text.encode()  # which fails if the text is not well-formed
     python = python_engine.engine(encoding)
     if python.is_spent or len(text) > LARGE:
         return _count_loaded(text, encoding)
@@ -66,7 +73,11 @@ def _count_loaded(text: str, encoding: Encoding) -> int:
 
 @cache
 def _counting(name: str) -> Callable[[str], int]:
-    from .tiktoken_encodings import count, remembering
+    from . import tiktoken_encodings
+    from .segment_memo import PATTERNS, SegmentMemo
 
-    memo = remembering(ENCODINGS[name])
-    return memo.count if memo else partial(count, encoding=ENCODINGS[name])
+    encoding = ENCODINGS[name]
+    count = partial(tiktoken_encodings.count, encoding=encoding)
+    if encoding.pattern not in PATTERNS:
+        return count
+    return SegmentMemo(count, partial(tiktoken_encodings.encode, encoding=encoding)).count

@@ -10,7 +10,9 @@ failure at any time, and this process does not use it again: that is logged as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sized
+from functools import cache
 from typing import NamedTuple
 
 from .encodings import Encoding
@@ -26,6 +28,9 @@ WORTH = 24_000_000
 LARGEST = 1 << 16
 """UTF-8 bytes of the largest piece the engine is given. It spreads larger ones over threads of its own, which a
 fork would lose; and pieces that stay in the processor's cache are counted twice as fast."""
+
+_PIECE = LARGEST // 4 - 200
+"""Characters after which a place to cut is looked for: mostly there is one before the piece can be too large."""
 
 LETTER = r"[A-Za-z\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
 NO_LETTER = r"[\x00-&(-@\[-`{-\x7f\u3000-\u3002\u300c-\u300f\uff01\uff0c\uff1a\uff1b\uff1f]"
@@ -61,19 +66,20 @@ engines = {name: Engine() for name in ENCODINGS}
 
 
 def count(text: str, encoding: Encoding, otherwise: Otherwise) -> int:
-    """Count a well-formed text: by the engine what it is used for, by ``otherwise`` the rest of it or all.
+    """Count a text: by the engine what it is used for, by ``otherwise`` the rest of it or all.
 
-    What it is not used for is a stretch of more than ``LARGEST`` bytes without a place to cut it.
+    What it is not used for is a stretch of more than ``LARGEST`` bytes without a place to cut it. Raises
+    UnicodeEncodeError for a text that is not well-formed, which the engine finds sooner than a check before it would.
     """
     engine = engines.get(encoding.ranks.name)
     encode = engine and (engine.encode or _built(engine, encoding, len(text)))
     if not encode:
         return otherwise(text, encoding)
     try:
-        if len(text) <= LARGEST // 4:
+        if len(text) <= _PIECE or (len(text) <= LARGEST and text.isascii()):
             return len(encode(text))
         return sum(len(encode(piece)) if _is_small(piece) else otherwise(piece, encoding) for piece in pieces(text))
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+    except (KeyboardInterrupt, SystemExit, MemoryError, UnicodeEncodeError):
         raise
     except BaseException as error:  # a panic of native code is no Exception
         give_up(encoding, f"it failed: {type(error).__name__}: {error}")
@@ -91,20 +97,22 @@ def prepare(encoding: Encoding) -> State:
     return State(engine.encode is not None, engine.problem)
 
 
-def pieces(text: str, size: int = LARGEST // 4) -> Iterator[str]:
+def pieces(text: str, size: int = _PIECE) -> Iterator[str]:
     """Cut a text into pieces of a few characters more than ``size``, where there is a place to cut it."""
-    import re
-
-    space = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
-    cut = re.compile(f"(?<={LETTER})(?={NO_LETTER})|(?<=[^{space}])(?= [^{space}])")
     start = 0
     while len(text) - start > size:
-        found = cut.search(text, start + size)
+        found = _cut().search(text, start + size)
         if found is None:
             break
         yield text[start : found.start()]
         start = found.start()
     yield text[start:] if start else text
+
+
+@cache  # a process that counts one prompt does not need it
+def _cut() -> re.Pattern[str]:
+    space = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
+    return re.compile(f"(?<={LETTER})(?={NO_LETTER})|(?<=[^{space}])(?= [^{space}])")
 
 
 def give_up(encoding: Encoding, problem: str) -> None:

@@ -1,184 +1,115 @@
-r"""Remembering the counts of segments, which are larger than chunks, before an engine that knows nothing of the past.
+r"""Remembering the counts of segments, before an engine that knows nothing of the past.
 
-A segment is mostly a word with what is written together with it. A text whose runs of whitespace are `collapsed` is
-cut into segments where every text can be, whatever stands around:
+Programs send the same text again and again: instructions, templates, the turns of a conversation so far. A segment is
+a line with the blank and indented ones after it: a text is cut after a line feed if neither whitespace nor a ``/``
+follows. Under o200k and cl100k the count of a text is the sum of those of its segments, whatever stands around:
 
-* Before a space: what is left of it is no space or tab any more. If it is a line break, a chunk ends there, as the
-  alternative for runs up to a line break has no other space to go on to: a text in which a line break follows later
-  in the same whitespace is given up on. Otherwise no chunk has a space inside. What follows the space is no
-  whitespace, or a line break, which is in one chunk with it; both are in the segment.
-* After the last of some line breaks, unless a ``/`` follows: as ``safe_cuts`` says.
+* A chunk ends at the cut. Of the alternatives that take a line feed, those for punctuation go on over line breaks
+  only, and under o200k over ``/``, and the others over whitespace only; none of these follows.
+* What is left of the cut ends with the same chunk if nothing follows: a run of whitespace that ends with a line feed
+  is taken whole, by the same alternative or, under cl100k, by ``\s++$``, which is tried first.
+* No pattern looks behind, so what is right of it is chunked as if it stood alone.
 
-So the count of a text is the sum of those of its segments, and to count those that are not known they can be written
-one after the other with something between that no chunk reaches over: a space and a NUL, before a segment that begins
-with a space, and these and a line feed, before one that begins a line. A text with a NUL of its own is given up on.
-
-Numbers of one to three digits are each one token of o200k_base and cl100k_base, and chunks of digits are no longer;
-so the digits of a segment are all the same.
+So segments that are new can be counted together, the known ones left out. Most are never met again, and not worth an
+entry: what is kept of a segment at first is its hash. Those that are met again are encoded with a line between that no
+chunk reaches over, a NUL.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from itertools import repeat
-from operator import sub
+from itertools import compress, repeat
 from threading import Lock
-from time import thread_time_ns
-from typing import NamedTuple
 
-from .whitespace_runs import collapsed
+from .encodings import CL100K_PATTERN, O200K_PATTERN
+
+PATTERNS = (O200K_PATTERN, CL100K_PATTERN)
+"""The patterns that what is said above is true of."""
 
 LIMIT = 32 << 20
 """Bytes that the memo of one encoding may take."""
 
-LONGEST = 1 << 14
-"""Characters of a text that is looked up: what is longer may have segments that the engine is not made for."""
-
+_SHORT = 200  # characters of a text that is counted about as soon as it is looked up
+_LONGEST = 1 << 14  # characters of a segment that is remembered
 _UNKNOWN = 1 << 40
 """In place of a count: a segment that is not in the memo."""
 
-_START = "\0"
-"""What a segment begins with that begins a line or a text; others begin with a space, which is left out."""
-
-_BETWEEN = " \0"
+_BETWEEN = "\0\n"
 _ENTRY = 180  # bytes of a dictionary's entry, at its emptiest, with a short string's head
-_SAMPLE = 16  # one text in so many is counted the way that was slower of late
-_SHORT = 500  # characters of a text that is counted sooner than it is looked up
-
-Encode = Callable[[str], Sequence[int]]
-
-
-class _Between(NamedTuple):
-    """What stands between segments: the id of the token with a NUL in it, and the tokens before and after that."""
-
-    nul: int
-    before: int
-    after: int
-
-
-class _Pace:
-    """The nanoseconds a character that late texts took each way."""
-
-    def __init__(self) -> None:
-        self.counted = self.looked_up = 100.0
-
-    def learn(self, looked_up: bool, taken: float) -> None:
-        if looked_up:
-            self.looked_up += (taken - self.looked_up) / 8
-        else:
-            self.counted += (taken - self.counted) / 8
+_HASH = 100  # bytes of a number in a set, at its emptiest
+_segments = re.compile(r"(?=[\s\S])[^\n]*+(?:\n(?![^\s/])[^\n]*+)*+\n?").findall
 
 
 class SegmentMemo:
-    """Counts texts by the counts of their segments; ``encode`` is asked for the ids of those that are not known.
+    """Counts texts by the counts of their segments.
 
-    ``count`` counts a text without remembering any of it, and ``has_nul`` tells of an id whether its token has a NUL.
-    Safe to share between threads.
-
-    Which way is quicker depends on how much of a text is known, and on how much of the memo is in the processor's
-    cache; so both are timed, and the quicker one is taken.
+    ``count`` and ``encode`` give the tokens and the ids of what is not known. Safe to share between threads.
     """
 
-    def __init__(self, count: Callable[[str], int], encode: Encode, has_nul: Callable[[int], bool]) -> None:
+    def __init__(self, count: Callable[[str], int], encode: Callable[[str], Sequence[int]]) -> None:
         self._count = count
         self._encode = encode
-        self._word, self._line = (_between(encode(between), has_nul) for between in (_BETWEEN, _BETWEEN + "\n"))
-        self._young: dict[str, int] = {_START: 0}
+        between = encode(_BETWEEN)
+        self._nul, self._between = between[0], len(between)
+        self._young: dict[str, int] = {}
         self._old: dict[str, int] = {}  # what was met before the young took half of the limit
         self._young_bytes = self._old_bytes = 0
-        self._paces = {True: _Pace(), False: _Pace()}  # of texts in ASCII, and of others
-        self._turn = 0
+        self._met: set[int] = set()
         self._writing = Lock()
 
     def count(self, text: str) -> int:
         """The tokens of a well-formed text."""
-        if not _SHORT <= len(text) <= LONGEST:
+        if len(text) < _SHORT:
             return self._count(text)
-        pace = self._paces[text.isascii()]
-        self._turn += 1
-        looked_up = (pace.looked_up < pace.counted) != (self._turn % _SAMPLE == 0)
-        start = thread_time_ns()
-        tokens = self.look_up(text) if looked_up else None
-        if tokens is None:
-            tokens = self._count(text)
-        pace.learn(looked_up, (thread_time_ns() - start) / len(text))
-        return tokens
-
-    def look_up(self, text: str) -> int | None:
-        """The tokens of a text, all of whose segments are known then; ``None`` if it is none that can be cut."""
-        found = segments(text)
-        if found is None:
-            return None
-        parts, tokens = found
-        counts = list(map(self._young.get, parts, repeat(_UNKNOWN)))
-        tokens += sum(counts)
-        if tokens >= _UNKNOWN:
-            new = [part for part, count in zip(parts, counts, strict=True) if count == _UNKNOWN]
-            tokens = tokens % _UNKNOWN + self._learn(new)
+        found = _segments(text)
+        counts = list(map(self._young.get, found, repeat(_UNKNOWN)))
+        unknown, tokens = divmod(sum(counts), _UNKNOWN)
+        if unknown:
+            tokens += self._learn(list(compress(found, map(_UNKNOWN.__eq__, counts))))
         return tokens
 
     @property
     def bytes(self) -> int:
         """The bytes that are taken, about."""
-        return self._young_bytes + self._old_bytes
+        return self._young_bytes + self._old_bytes + _HASH * len(self._met)
 
-    def _learn(self, parts: list[str]) -> int:
-        """The tokens of segments that are not among the young, and among them from now on."""
+    def _learn(self, unknown: list[str]) -> int:
+        """The tokens of segments that are not among the young; those met before are from now on."""
+        hashes = set(map(hash, unknown))
+        met = self._met & hashes
+        again = (
+            [part for part in dict.fromkeys(unknown) if hash(part) in met and _can_be_remembered(part)] if met else []
+        )
+        counts = self._counts(again)
+        self._remember(counts, hashes)
+        new = [part for part in unknown if part not in counts] if counts else unknown
+        tokens = self._count("".join(new)) if new else 0
+        return tokens + sum(map(counts.get, unknown, repeat(0)))
+
+    def _counts(self, parts: list[str]) -> dict[str, int]:
+        """The tokens of each of some segments, of which only the last may have no line feed at its end."""
         old = self._old
-        found = {part: old[part] for part in parts if part in old}
-        new = [part for part in dict.fromkeys(parts) if part not in found]
-        found.update(zip(new, self._counts(new), strict=True))
-        self._remember(found)
-        return sum(map(found.__getitem__, parts))
+        counts = {part: old[part] for part in parts if part in old}
+        new = [part for part in parts if part not in counts]
+        ids = self._encode(_BETWEEN.join(new)) if new else ()
+        start = 0
+        for part in new:
+            end = len(ids) if part is new[-1] else ids.index(self._nul, start)
+            counts[part] = end - start
+            start = end + self._between
+        return counts
 
-    def _counts(self, parts: list[str]) -> list[int]:
-        """Count segments by the ids of all of them, one after the other."""
-        if not parts:
-            return []
-        text = "".join(f"{_BETWEEN}\n{part[1:]}" if part[0:1] == _START else f"{_BETWEEN} {part}" for part in parts)
-        ids = self._encode(text)
-        nuls = {self._word.nul, self._line.nul}
-        places = [place for place, token in enumerate(ids) if token in nuls]
-        kinds = [self._line if part[0:1] == _START else self._word for part in parts]
-        starts = [place + 1 + kind.after for place, kind in zip(places, kinds, strict=True)]
-        ends = [place - kind.before for place, kind in zip(places[1:], kinds[1:], strict=True)]
-        return list(map(sub, (*ends, len(ids)), starts))
-
-    def _remember(self, found: dict[str, int]) -> None:
-        size = len(found) * _ENTRY + sum(len(part) if part.isascii() else 4 * len(part) for part in found)
+    def _remember(self, counts: dict[str, int], hashes: set[int]) -> None:
+        size = sum(_ENTRY + (len(part) if part.isascii() else 4 * len(part)) for part in counts)
         with self._writing:
             self._young_bytes += size
-            if self._young_bytes > LIMIT // 2:
-                self._old, self._young = self._young, {_START: 0}
+            if self._young_bytes + _HASH * (len(self._met) + len(hashes)) > LIMIT // 2:
+                self._old, self._young, self._met = self._young, {}, set()
                 self._old_bytes, self._young_bytes = self._young_bytes - size, size
-            self._young.update(found)
+            self._young.update(counts)
+            self._met |= hashes
 
 
-def segments(text: str) -> tuple[list[str], int] | None:
-    """The segments of a text, and the tokens of what is not in them; ``None`` if it is none that can be cut.
-
-    The digits of a segment are all zeros.
-    """
-    if text[:1] in "\n\r/" or "\0" in text or (found := collapsed(text)) is None or not _ends_lines_simply(found[0]):
-        return None
-    text, tokens = found
-    for digit in "123456789":
-        text = text.replace(digit, "0")
-    text = text.replace("\n", f"\n {_START}").replace(f" {_START}\n", "\n").replace(f" {_START}/", "/")
-    if "\r" in text:
-        text = text.replace(f" {_START}\r", "\r")
-    return (_START + text).split(" "), tokens
-
-
-def _ends_lines_simply(text: str) -> bool:
-    """Whether before every line break there is at most one space, and before that one no other line break."""
-    if "  " in text or "\n \n" in text:
-        return False
-    if "\r" in text and any(map(text.__contains__, ("\n \r", "\r \n", "\r \r", "\t\r"))):
-        return False
-    return not ("\t" in text and "\t\n" in text) and (text.isascii() or "\xa0" not in text)
-
-
-def _between(ids: Sequence[int], has_nul: Callable[[int], bool]) -> _Between:
-    (place,) = (place for place, token in enumerate(ids) if has_nul(token))
-    return _Between(ids[place], place, len(ids) - place - 1)
+def _can_be_remembered(part: str) -> bool:
+    return len(part) <= _LONGEST and "\0" not in part

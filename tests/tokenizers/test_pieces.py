@@ -37,7 +37,7 @@ def test_a_piece_may_end_inside_a_character() -> None:
 def test_long_whitespace_gives_the_pieces_tiktoken_gives(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiktoken_encodings, "LONG", 100)
     monkeypatch.setattr(tiktoken_encodings, "WINDOW", 50)
-    theirs = tiktoken_for(ENCODINGS[name].ranks, ENCODINGS[name].pattern)
+    theirs = tiktoken_for(ENCODINGS[name])
     pieces = EncodingCounter(name).pieces(text)
     assert pieces == theirs.decode_tokens_bytes(theirs.encode_ordinary(text))
 

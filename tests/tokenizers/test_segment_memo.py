@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -14,15 +13,15 @@ from hypothesis import strategies as st
 
 from tokengap.tokenizers import segment_memo
 from tokengap.tokenizers.encodings import ENCODINGS, load_ranks
-from tokengap.tokenizers.segment_memo import SegmentMemo, segments
-from tokengap.tokenizers.tiktoken_encodings import remembering
+from tokengap.tokenizers.segment_memo import PATTERNS, SegmentMemo
+from tokengap.tokenizers.text import WHITE_SPACE
 
 NAMES = ("o200k_base", "cl100k_base")
-AWKWARD = list(" \n\r\t\v'sStTlLvVeErRdDmM/.!,-aAzZ0123éÉ×ª²\xa0\x85\x1c\0’ſǅʰम\u0301\u094d書😀𐐀")
-PIECES = [*AWKWARD, "  ", "   ", "\t\t", "\n\n", "\r\n", " \n", "\n ", "'s", "'LL", "''s", "ab", "Cd", " x", "1234"]
+AWKWARD = list("'sStTlLvVeErRdDmM/.!,-aAzZ0123éÉ×ª²\x1c\0’ſǅʰम\u0301\u094d書😀𐐀") + list(WHITE_SPACE)
+PIECES = [*AWKWARD, "  ", "\t\t", "\n\n", "\r\n", " \n", "\n ", "\n/", ".\n", ";\n//", "'s", "ab", "Cd", " x", "1234"]
 ANY_TEXT = st.lists(st.one_of(st.sampled_from(PIECES), st.characters(codec="utf-8"))).map("".join)
-PLAIN = [piece for piece in PIECES if piece not in (*"\v\xa0\x85\0\t\r", "\t\t", "   ")]
-PLAIN_TEXT = st.lists(st.sampled_from([*PLAIN, " and", " of", ".\n", "line\n"])).map("".join)
+LINES = st.lists(st.sampled_from([*PIECES, "\n", "\n", "\n", "\n  ", "a\n", ")\n", "/b"])).map("".join)
+named = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
@@ -36,163 +35,141 @@ def tokens(name: str, text: str) -> int:
     return len(reference(name).encode_ordinary(text))
 
 
-def memo(name: str) -> SegmentMemo:
-    made = remembering(ENCODINGS[name])
-    assert made is not None
-    return made
+def memo_of(name: str) -> SegmentMemo:
+    return SegmentMemo(lambda text: tokens(name, text), reference(name).encode_ordinary)
 
 
 class Watched:
     """A memo over tiktoken that tells what it asks for."""
 
-    def __init__(self) -> None:
-        encoding = reference("o200k_base")
+    def __init__(self, name: str = "o200k_base") -> None:
         self.counted: list[str] = []
-        self.encoded: list[str] = []
 
         def count(text: str) -> int:
             self.counted.append(text)
-            return len(encoding.encode_ordinary(text))
+            return tokens(name, text)
 
-        def encode(text: str) -> Sequence[int]:
-            self.encoded.append(text)
-            return encoding.encode_ordinary(text)
+        def encode(text: str) -> list[int]:
+            if text != "\0\n":  # as it does first of all
+                self.counted.append(text)
+            return reference(name).encode_ordinary(text)
 
-        self.memo = SegmentMemo(count, encode, lambda token: b"\0" in encoding.decode_single_token_bytes(token))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=500)
-@given(text=ANY_TEXT | PLAIN_TEXT)
-@example("a \n b\n\nc.\n/d 's\n'll ")
-@example("a\r\n\r\nb \r\nc\rd")
-@example("/a\n b")
-@example("a\n\n /b \n/c")
-@example("a\n \n b")
-@example("a\r \n b")
-@example("a\n\tb\n\t\tc\t\n")
-@example(" a")
-@example("a ")
-def test_segments_add_up(name: str, text: str) -> None:
-    """Whether none of them is known, or all."""
-    remembered = memo(name)
-    for _ in range(2):
-        assert remembered.look_up(text) in (None, tokens(name, text))
+        self.memo = SegmentMemo(count, encode)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=500)
-@given(texts=st.lists(PLAIN_TEXT, min_size=2, max_size=6))
-def test_segments_add_up_in_any_company(name: str, texts: list[str]) -> None:
-    """Those of a text that are not known are put together, the others left out."""
-    remembered = memo(name)
-    for text in texts:
-        assert remembered.look_up(text) in (None, tokens(name, text))
+@named
+@settings(max_examples=1000)
+@given(text=ANY_TEXT | LINES, data=st.data())
+@example("a \n b\n\nc.\n/d 's\n'll ", None)
+@example("a\r\n\r\nb \r\nc\rd", None)
+@example("a\n\rb\n \rc", None)
+@example("/a\n b\n\n /b \n/c", None)
+@example("a\n \n b", None)
+@example("a.\n\tb\n\t\tc\t\n ", None)
+@example("\n\n", None)
+@example("a\n\n//\n //\n\x1c\n", None)
+def test_segments_add_up_in_any_company(name: str, text: str, data: st.DataObject | None) -> None:
+    segments = segment_memo._segments(text)
+    assert "".join(segments) == text
+    assert sum(tokens(name, part) for part in segments) == tokens(name, text)
+    known = data.draw(st.lists(st.booleans(), min_size=len(segments), max_size=len(segments))) if data else []
+    left = [part for part, out in zip(segments, known, strict=False) if not out]
+    assert sum(tokens(name, part) for part in left) == tokens(name, "".join(left))
 
 
-@pytest.mark.parametrize(
-    "text", ["a b\n\nc, d.\n  e\n\tf 12\n", "Größe — it’s\r\nso\r\n", "書 は 本\n", "a ", "x\n\t\ty"]
-)
-def test_what_is_cut(text: str) -> None:
-    assert segments(text) is not None
+@named
+@settings(max_examples=300)
+@given(texts=st.lists(LINES, min_size=2, max_size=8))
+def test_any_texts_in_a_row(name: str, texts: list[str]) -> None:
+    memo = memo_of(name)
+    for text in [*texts, *texts, "".join(texts), *texts, "".join(reversed(texts))]:
+        longer = text + "and a few words more than it takes to be looked up. " * 4
+        assert memo.count(longer) == tokens(name, longer)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "segments"),
     [
-        "",
-        "\n",
-        "/a",
-        "a\0",
-        "a\n \nb",
-        "a\r \nb",
-        "a\t\nb",
-        "a  \nb",
-        "a\t b",
-        "a\u3000b",
-        "a\xa0b",
-        "\vx",
-        "a" + " " * 99,
+        ("", []),
+        ("a", ["a"]),
+        ("a\nb", ["a\n", "b"]),
+        ("a\n    b\nc\n", ["a\n    b\n", "c\n"]),
+        ("a\n\n \nb", ["a\n\n \n", "b"]),
+        ("\n\na\n", ["\n\n", "a\n"]),
+        ("a;\n// b\n// c\nd", ["a;\n// b\n// c\n", "d"]),
+        ("a\r\n\r\nb", ["a\r\n\r\n", "b"]),
+        ("a\n  ", ["a\n  "]),
+        ("書は\n本だ\n", ["書は\n", "本だ\n"]),
     ],
 )
-def test_what_is_not_cut(text: str) -> None:
-    assert segments(text) is None
+def test_where_texts_are_cut(text: str, segments: list[str]) -> None:
+    assert segment_memo._segments(text) == segments
 
 
-def test_a_text_that_is_known_is_not_counted_again() -> None:
+@pytest.mark.parametrize("run", ["\n", "\n/", " \n", "\r", "\n ", "\n\r", " ", "/", "a\n"])
+def test_segments_of_hostile_text(run: str) -> None:
+    text = run * 300_000
+    assert "".join(segment_memo._segments(text)) == text
+
+
+def test_what_came_twice_is_not_counted_again() -> None:
     watched = Watched()
-    text = "INFO 10.0.0.1 started" + " INFO 10.0.0.1 started" * 100
-    for number in range(4):
-        version = text.replace("1", str(number))
-        assert watched.memo.look_up(version) == tokens("o200k_base", version)
-    assert len(watched.encoded) == 3  # two of them to learn what stands between segments
-    assert len(watched.encoded[-1]) < 60
-    assert watched.counted == []
+    rules, turn = "Answer briefly.\n" + "- Cite the source of each figure.\n" * 9, "What did {} eat?\n"
+    for name in ("Ann", "Bob", "Eve", "Ann"):
+        text = rules + turn.format(name)
+        assert watched.memo.count(text) == tokens("o200k_base", text)
+    ann, again, bob, eve, ann_again = watched.counted
+    assert ann == rules + "What did Ann eat?\n"
+    assert again == "Answer briefly.\n\0\n- Cite the source of each figure.\n"
+    assert (bob, eve) == ("What did Bob eat?\n", "What did Eve eat?\n")
+    assert ann_again == "What did Ann eat?\n"
 
 
-def test_the_quicker_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that says so: first to look a text up takes longer, then to count it."""
-    now, price = 0, {"counted": 1, "looked up": 3}
-
-    def clock() -> int:
-        return now
-
-    monkeypatch.setattr(segment_memo, "thread_time_ns", clock)
+def test_short_texts_are_counted_at_once() -> None:
     watched = Watched()
-    count, look_up = watched.memo._count, watched.memo.look_up
-    text = "one two three " * 100 + "end"
-
-    def dear_count(text: str) -> int:
-        nonlocal now
-        now += price["counted"] * 100 * len(text)
-        return count(text)
-
-    def dear_look_up(text: str) -> int | None:
-        nonlocal now
-        now += price["looked up"] * 100 * len(text)
-        return look_up(text)
-
-    monkeypatch.setattr(watched.memo, "_count", dear_count)
-    monkeypatch.setattr(watched.memo, "look_up", dear_look_up)
-    for _ in range(320):
-        watched.memo.count(text)
-    assert len(watched.counted) > 280
-    price.update({"counted": 3, "looked up": 1})
-    for _ in range(640):
-        watched.memo.count(text)
-    before = len(watched.counted)
-    for _ in range(320):
-        watched.memo.count(text)
-    assert len(watched.counted) - before == 320 // 16
+    for _ in range(3):
+        watched.memo.count("a b\n" * 20)
+    assert watched.counted == ["a b\n" * 20] * 3
 
 
-def test_short_and_long_texts_are_counted_at_once() -> None:
+def test_long_segments_are_not_remembered() -> None:
     watched = Watched()
-    for text in ("a b " * 20, "a b " * 10_000):
-        for _ in range(40):
-            watched.memo.count(text)
-        assert watched.counted == [text] * 40
-        watched.counted.clear()
+    line = "a b " * 5_000
+    for _ in range(4):
+        assert watched.memo.count(f"{line}\n") == tokens("o200k_base", f"{line}\n")
+    assert len(watched.counted) == 4
+    assert watched.memo.bytes < len(line)
 
 
 def test_the_memo_stays_within_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_memo, "LIMIT", 100_000)
-    remembered = memo("o200k_base")
+    memo = memo_of("o200k_base")
     for number in range(1_000):
-        text = " ".join(f"{chr(97 + number % 26)}{chr(97 + part)}x{'y' * (number // 26)}" for part in range(20))
-        assert remembered.look_up(text) == tokens("o200k_base", text)
-        assert remembered.bytes <= 100_000
+        text = "".join(f"{number // repeats} and {'more' * 10}\n" for repeats in range(1, 20))
+        assert memo.count(text) == tokens("o200k_base", text)
+        assert memo.bytes <= 100_000
+
+
+def test_what_is_asked_for_stays_when_the_memo_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_memo, "LIMIT", 100_000)
+    watched = Watched()
+    template = "".join(f"Rule {number} of the house: {'be kind ' * number}\n" for number in range(20))
+    for number in range(2_000):
+        watched.memo.count(template + f"Question {number}: what is {number} squared, and why is that so?\n")
+    again = [text for text in watched.counted[-1_000:] if "Rule" in text]
+    assert len(again) < 100
 
 
 def test_threads_share_a_memo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment_memo, "LIMIT", 50_000)
-    shared = memo("o200k_base")
+    shared = memo_of("o200k_base")
     words = random.Random(7)
-    texts = [" ".join(f"Wort{words.choice('abcdefgh')} x{words.random()} it's" for _ in range(100)) for _ in range(200)]
+    texts = ["".join(f"Wort{words.choice('abcdefgh')} it's\n" for _ in range(100)) for _ in range(200)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(shared.look_up, texts * 3))
+        found = list(pool.map(shared.count, texts * 3))
     assert found == [tokens("o200k_base", text) for text in texts] * 3
 
 
-def test_older_patterns_have_none() -> None:
-    assert remembering(ENCODINGS["p50k_base"]) is None
+def test_older_patterns_have_no_memo() -> None:
+    """Under them a chunk of whitespace goes on over a line break."""
+    assert ENCODINGS["p50k_base"].pattern not in PATTERNS
