@@ -1,9 +1,11 @@
 -- Every request is another prompt: lines taken from a random place on, after a number that only this request has.
+-- With NEW_LINES every line begins with one, so that no line is sent twice.
 local lines = {}
 for line in io.lines(os.getenv("PROMPT_FILE")) do
   lines[#lines + 1] = line
 end
 local size = tonumber(os.getenv("PROMPT_SIZE"))
+local new_lines = os.getenv("NEW_LINES") == "yes"
 local counter = 0
 local threads = {}
 
@@ -21,6 +23,9 @@ function request()
   local parts = { '{"input": "', tostring(first + counter), " " }
   local length, line = 0, math.random(#lines)
   while length < size do
+    if new_lines then
+      parts[#parts + 1] = string.format("%d-%d ", first + counter, #parts)
+    end
     parts[#parts + 1] = lines[line]
     length = length + #lines[line]
     line = line % #lines + 1

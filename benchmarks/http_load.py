@@ -1,10 +1,11 @@
 """Requests a second of ``tokengap serve`` beside a plain FastAPI app that counts with tiktoken.
 
-    python benchmarks/http.py [--seconds 5] [--rounds 3] [--memory 200000]
+    python benchmarks/http.py [--seconds 5] [--rounds 3] [--new-lines] [--memory 200000]
 
 Needs ``wrk``. Both servers run with one worker each and take turns, so that each meets the same disturbances;
-every request is a different prompt. The plain app writes no access log, ours logs every request as it does by
-default. ``--memory N`` sends N requests with ever-new texts and model names, and prints the memory before and after.
+every request is a different prompt. Prompts have lines in common, as those of one application do; with
+``--new-lines`` they have none. The plain app writes no access log, ours logs every request as it does by default.
+``--memory N`` sends N requests with ever-new texts and model names, and prints the memory before and after.
 """
 
 from __future__ import annotations
@@ -90,11 +91,11 @@ def prompts(file: IO[str]) -> None:
     file.flush()
 
 
-def load(server: Server, size: int, connections: int, seconds: int) -> Load:
+def load(server: Server, size: int, connections: int, seconds: int, *, new: bool = False) -> Load:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
         prompts(file)
         wrk = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", str(HERE / "http_load.lua")]
-        env = {**os.environ, "PROMPT_FILE": file.name, "PROMPT_SIZE": str(size)}
+        env = {**os.environ, "PROMPT_FILE": file.name, "PROMPT_SIZE": str(size), "NEW_LINES": "yes" if new else "no"}
         before = cpu_seconds(server.pid)
         url = f"http://127.0.0.1:{server.port}"
         done = subprocess.run([*wrk, url], env=env, capture_output=True, text=True, check=True)
@@ -103,21 +104,21 @@ def load(server: Server, size: int, connections: int, seconds: int) -> Load:
     return Load(float(figures[1]), float(figures[2]), used / int(figures[4]) * 1e6, int(figures[3]))
 
 
-def compare(sizes: Sequence[int], seconds: int, rounds: int) -> None:
+def compare(sizes: Sequence[int], seconds: int, rounds: int, *, new: bool) -> None:
     with server(OURS, "/readyz") as ours, server(PLAIN, "/openapi.json") as plain:
         for each in (ours, plain):
             load(each, 2048, 1, 1)
         print("prompt  connections     ours/s  plain/s   ratio    p99 ms   plain   CPU us   plain   ratio  failed")
         for size in sizes:
             for connections in (1, 8):
-                _compare(ours, plain, size, connections, seconds, rounds)
+                _compare(ours, plain, size, connections, seconds, rounds, new=new)
 
 
-def _compare(ours: Server, plain: Server, size: int, connections: int, seconds: int, rounds: int) -> None:
+def _compare(ours: Server, plain: Server, size: int, connections: int, seconds: int, rounds: int, *, new: bool) -> None:
     taken: dict[Server, list[Load]] = {ours: [], plain: []}
     for number in range(rounds):
         for each in (ours, plain) if number % 2 else (plain, ours):
-            taken[each].append(load(each, size, connections, seconds))
+            taken[each].append(load(each, size, connections, seconds, new=new))
 
     def both(figure: Callable[[Load], float]) -> tuple[float, float]:
         mine, other = (statistics.median(map(figure, taken[each])) for each in (ours, plain))
@@ -179,6 +180,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=[2048, 20480], metavar="BYTES")
+    parser.add_argument("--new-lines", action="store_true", help="send no line twice")
     parser.add_argument("--memory", type=int, default=0, metavar="N")
     args = parser.parse_args()
     print(machine("tokengap", "tiktoken", "fastokens", "fastapi", "uvicorn"))
@@ -188,7 +190,7 @@ def main() -> None:
         return
     if shutil.which("wrk") is None:
         sys.exit("wrk is needed: apt-get install wrk")
-    compare(args.sizes, args.seconds, args.rounds)
+    compare(args.sizes, args.seconds, args.rounds, new=args.new_lines)
     print(f"load after: {os.getloadavg()[0]:.1f}")
 
 

@@ -32,6 +32,7 @@ LIMIT = 32 << 20
 
 _SHORT = 200  # characters of a text that is counted about as soon as it is looked up
 _LONGEST = 1 << 14  # characters of a segment that is remembered
+_MOST_SKIPPED = 7  # texts that are counted at once, and then one is looked up again
 _UNKNOWN = 1 << 40
 """In place of a count: a segment that is not in the memo."""
 
@@ -56,36 +57,48 @@ class SegmentMemo:
         self._old: dict[str, int] = {}  # what was met before the young took half of the limit
         self._young_bytes = self._old_bytes = 0
         self._met: set[int] = set()
+        self._skipped = self._to_skip = 0  # texts; threads may miscount, which does no harm
         self._writing = Lock()
 
     def count(self, text: str) -> int:
         """The tokens of a well-formed text."""
         if len(text) < _SHORT:
             return self._count(text)
+        if self._to_skip > 0:
+            self._to_skip -= 1
+            return self._count(text)
         found = _segments(text)
         counts = list(map(self._young.get, found, repeat(_UNKNOWN)))
         unknown, tokens = divmod(sum(counts), _UNKNOWN)
+        more = new = 0
         if unknown:
-            tokens += self._learn(list(compress(found, map(_UNKNOWN.__eq__, counts))))
-        return tokens
+            more, new = self._learn(list(compress(found, map(_UNKNOWN.__eq__, counts))))
+        self._skip(8 * new > 7 * len(text))
+        return tokens + more
 
     @property
     def bytes(self) -> int:
         """The bytes that are taken, about."""
         return self._young_bytes + self._old_bytes + _HASH * len(self._met)
 
-    def _learn(self, unknown: list[str]) -> int:
-        """The tokens of segments that are not among the young; those met before are from now on."""
+    def _skip(self, in_vain: bool) -> None:
+        """Look fewer texts up while they have little in common with those before."""
+        self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED) if in_vain else 0
+        self._to_skip = self._skipped
+
+    def _learn(self, unknown: list[str]) -> tuple[int, int]:
+        """The tokens of segments that are not among the young, and how many characters of them are met first here.
+
+        Those that were met before are among the young from now on.
+        """
         hashes = set(map(hash, unknown))
         met = self._met & hashes
-        again = (
-            [part for part in dict.fromkeys(unknown) if hash(part) in met and _can_be_remembered(part)] if met else []
-        )
+        again = [part for part in dict.fromkeys(unknown) if hash(part) in met and _fits(part)] if met else []
         counts = self._counts(again)
         self._remember(counts, hashes)
-        new = [part for part in unknown if part not in counts] if counts else unknown
-        tokens = self._count("".join(new)) if new else 0
-        return tokens + sum(map(counts.get, unknown, repeat(0)))
+        new = "".join([part for part in unknown if part not in counts] if counts else unknown)
+        tokens = self._count(new) if new else 0
+        return tokens + sum(map(counts.get, unknown, repeat(0))), len(new)
 
     def _counts(self, parts: list[str]) -> dict[str, int]:
         """The tokens of each of some segments, of which only the last may have no line feed at its end."""
@@ -111,5 +124,5 @@ class SegmentMemo:
             self._met |= hashes
 
 
-def _can_be_remembered(part: str) -> bool:
+def _fits(part: str) -> bool:
     return len(part) <= _LONGEST and "\0" not in part

@@ -46,11 +46,13 @@ def memo(name: str) -> SegmentMemo | None:
 
 
 def by_memo(name: str, text: str) -> int:
-    """Count by the memo of the encodings that have one, block by block; the others with tiktoken itself."""
-    known = memo(name)
-    return sum(
-        known.count(block) if known else len(reference(name).encode_ordinary(block)) for block in blocks(text, 1 << 12)
-    )
+    """Have every block looked up by the memo, under the encodings that have one."""
+    tokens, known = 0, memo(name)
+    for block in blocks(text, 1 << 12):
+        if known:
+            known._to_skip = 0
+        tokens += known.count(block) if known else len(reference(name).encode_ordinary(block))
+    return tokens
 
 
 ENGINES: dict[str, Callable[[str, str], int]] = {

@@ -84,6 +84,7 @@ def test_any_texts_in_a_row(name: str, texts: list[str]) -> None:
     memo = memo_of(name)
     for text in [*texts, *texts, "".join(texts), *texts, "".join(reversed(texts))]:
         longer = text + "and a few words more than it takes to be looked up. " * 4
+        memo._to_skip = 0
         assert memo.count(longer) == tokens(name, longer)
 
 
@@ -115,14 +116,30 @@ def test_segments_of_hostile_text(run: str) -> None:
 def test_what_came_twice_is_not_counted_again() -> None:
     watched = Watched()
     rules, turn = "Answer briefly.\n" + "- Cite the source of each figure.\n" * 9, "What did {} eat?\n"
-    for name in ("Ann", "Bob", "Eve", "Ann"):
+    for name in ("Ann", "Max", "Bob", "Eve", "Ann"):
         text = rules + turn.format(name)
         assert watched.memo.count(text) == tokens("o200k_base", text)
-    ann, again, bob, eve, ann_again = watched.counted
+    ann, skipped, again, bob, eve, ann_again = watched.counted
     assert ann == rules + "What did Ann eat?\n"
+    assert skipped == rules + "What did Max eat?\n"
     assert again == "Answer briefly.\n\0\n- Cite the source of each figure.\n"
     assert (bob, eve) == ("What did Bob eat?\n", "What did Eve eat?\n")
     assert ann_again == "What did Ann eat?\n"
+
+
+def test_texts_with_nothing_in_common_are_seldom_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    learned: list[list[str]] = []
+    learn = watched.memo._learn
+
+    def watched_learn(parts: list[str]) -> tuple[int, int]:
+        learned.append(parts)
+        return learn(parts)
+
+    monkeypatch.setattr(watched.memo, "_learn", watched_learn)
+    for number in range(8 * 10):
+        watched.memo.count("".join(f"Line {number} {line} is new.\n" for line in range(20)))
+    assert 10 <= len(learned) <= 14
 
 
 def test_short_texts_are_counted_at_once() -> None:
@@ -135,9 +152,9 @@ def test_short_texts_are_counted_at_once() -> None:
 def test_long_segments_are_not_remembered() -> None:
     watched = Watched()
     line = "a b " * 5_000
-    for _ in range(4):
+    for _ in range(9):
         assert watched.memo.count(f"{line}\n") == tokens("o200k_base", f"{line}\n")
-    assert len(watched.counted) == 4
+    assert len(watched.counted) == 9
     assert watched.memo.bytes < len(line)
 
 
