@@ -112,7 +112,7 @@ def pieces(text: str, size: int = _PIECE) -> Iterator[str]:
 @cache  # a process that counts one prompt does not need it
 def _cut() -> re.Pattern[str]:
     space = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
-    return re.compile(f"(?<={LETTER})(?={NO_LETTER})|(?<=[^{space}])(?= [^{space}])")
+    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})| (?=[^{space}])(?<=[^{space}] )")
 
 
 def give_up(encoding: Encoding, problem: str) -> None:

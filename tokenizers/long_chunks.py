@@ -16,10 +16,12 @@ at the place have to be looked at.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 WINDOW = 1024
 """Bytes that are encoded at once; also the longest chunk that is left to tiktoken alone."""
 
+_REMEMBERED = 64  # windows, and pairs at their ends: what repeats itself over a megabyte is encoded once
 _ATTEMPTS = 12  # to get further in a chunk, each with a window twice as large
 
 EncodePiece = Callable[[bytes], list[int]]
@@ -28,6 +30,7 @@ Decode = Callable[[list[int]], bytes]
 
 def encode_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int = WINDOW) -> list[int]:
     """The ids of one chunk. ``encode`` encodes bytes as one chunk, and ``decode`` gives the bytes of ids."""
+    encode = lru_cache(_REMEMBERED)(encode)
     ids: list[int] = []
     start = furthest = failed = 0
     size = window
@@ -41,7 +44,7 @@ def encode_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int =
         if end >= len(chunk):
             return ids + found
         # What a window ends with may be encoded otherwise where more follows.
-        left = found[-1 - len(found) // 16 :]
+        left = found[-1 - len(found) // 64 :]
         ids += found[: -len(left)]
         start = end - len(decode(left))
         if start > furthest:

@@ -26,9 +26,9 @@ _built: dict[str, Tiktoken] = {}
 
 
 def count(text: str, encoding: Encoding) -> int:
-    """The tokens of a well-formed text."""
+    """The tokens of a well-formed text, which is better cut before where it can be."""
     if len(text) > LONG:
-        return sum(map(len, _encode(text, encoding)))
+        return sum(map(len, _encode_block(text, encoding)))
     return len(tiktoken_for(encoding).encode_ordinary(text))
 
 
@@ -59,17 +59,22 @@ def pieces(text: str, encoding: Encoding) -> list[bytes]:
 
 def _encode(text: str, encoding: Encoding) -> Iterator[list[int]]:
     """The ids of a well-formed text of any shape, in time linear in its length."""
-    tiktoken = tiktoken_for(encoding)
     for block in blocks(text, _BLOCK):
-        start = 0
-        for left, right in _long_chunks(block, encoding) if len(block) > LONG else ():
-            yield tiktoken.encode_ordinary(block[start:left])
-            if right - left > WINDOW:
-                yield encode_long(block[left:right].encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
-            else:
-                yield tiktoken.encode_ordinary(block[left:right])
-            start = right
-        yield tiktoken.encode_ordinary(block[start:])
+        yield from _encode_block(block, encoding)
+
+
+def _encode_block(text: str, encoding: Encoding) -> Iterator[list[int]]:
+    """The same, of a text that need not be cut, or cannot be."""
+    tiktoken = tiktoken_for(encoding)
+    start = 0
+    for left, right in _long_chunks(text, encoding) if len(text) > LONG else ():
+        yield tiktoken.encode_ordinary(text[start:left])
+        if right - left > WINDOW:
+            yield encode_long(text[left:right].encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
+        else:
+            yield tiktoken.encode_ordinary(text[left:right])
+        start = right
+    yield tiktoken.encode_ordinary(text[start:])
 
 
 def _long_chunks(text: str, encoding: Encoding) -> Iterator[tuple[int, int]]:
