@@ -10,9 +10,10 @@ for the others how many times faster they are. Before the clock starts an engine
 another kind, so loading is not in the figures; the last table has it.
 
 "first sight": the process has seen no text of the kind. "warm": it has counted up to 5 MB of other text of the
-kind. "same": it has counted this very text, which shows what an engine remembers and meets no purpose. Where a
-kind holds too little, a size is as much as there is. "≠": counts that are not tiktoken's. "-": not run; an
-engine that takes over a second for 1 MB is not given 20 MB.
+kind. "same": it has counted this very text once before. "conversation": twenty messages of 1 KB, which are counted at
+every turn with all those before them, as they are when a request is sent. Where a kind holds too little, a size is as
+much as there is. "≠": counts that are not tiktoken's. "-": not run; an engine that takes over a second for 1 MB is not
+given 20 MB.
 """
 
 from __future__ import annotations

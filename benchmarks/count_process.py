@@ -31,10 +31,11 @@ SIZES = {
     "50 characters": Size(50, 40, 400),
     "2 KB": Size(2_000, 20, 100),
     "20 KB": Size(20_000, 5, 20),
+    "conversation": Size(1_000, 20, 0),
     "1 MB": Size(1_000_000, 1, 2),
     "20 MB": Size(20_000_000, 1, 0),
 }
-PLANS = {"small": ("50 characters", "2 KB", "20 KB"), "1 MB": ("1 MB",), "20 MB": ("20 MB",)}
+PLANS = {"small": ("50 characters", "2 KB", "20 KB", "conversation"), "1 MB": ("1 MB",), "20 MB": ("20 MB",)}
 STAGES = ("first sight", "warm", "same")
 WARMING = 5_000_000
 
@@ -55,10 +56,13 @@ def measure(engine: str, kind: str, encoding: str, plan: str) -> dict[str, Any]:
     cells = {}
     unseen = {size: pieces(tested, SIZES[size]) for size in PLANS[plan]}
     for size, (first, _) in unseen.items():
-        cells[f"{size}/first sight"] = timed(count, first)
+        texts = turn_by_turn(first) if size == "conversation" else first
+        cells[f"{size}/first sight"] = timed(count, texts)
     for start in range(0, min(len(warming), WARMING), 100_000):
         count(warming[start : start + 100_000])
     for size, (first, later) in unseen.items():
+        if size == "conversation":
+            continue
         if later:
             cells[f"{size}/warm"] = timed(count, later)
         cells[f"{size}/same"] = timed(count, later or first)
@@ -74,6 +78,11 @@ def pieces(text: str, size: Size) -> tuple[list[str], list[str]]:
     every = max(number // size.first, 1)
     first = range(0, number, every)[: size.first]
     return [found[at] for at in first], [piece for at, piece in enumerate(found) if at not in first]
+
+
+def turn_by_turn(messages: Sequence[str]) -> list[str]:
+    """What is counted of a conversation: at each turn the message that is new, and all those before it again."""
+    return [message for turn in range(len(messages)) for message in messages[: turn + 1]]
 
 
 def timed(count: Count, texts: Sequence[str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ follows. Under o200k and cl100k the count of a text is the sum of those of its s
 * No pattern looks behind, so what is right of it is chunked as if it stood alone.
 
 So segments that are new can be counted together, the known ones left out. Most are never met again, and not worth an
-entry: what is kept of a segment at first is its hash. Those that are met again are encoded with a line between that no
-chunk reaches over, a NUL.
+entry: what is kept of a text and its segments at first is their hash. Those that are met again are encoded with a line
+between that no chunk reaches over, a NUL.
 """
 
 from __future__ import annotations
@@ -64,15 +64,16 @@ class SegmentMemo:
         """The tokens of a well-formed text."""
         if len(text) < _SHORT:
             return self._count(text)
-        if self._to_skip > 0:
+        if self._to_skip > 0 and hash(text) not in self._met:
             self._to_skip -= 1
+            self._met.add(hash(text))
             return self._count(text)
         found = _segments(text)
         counts = list(map(self._young.get, found, repeat(_UNKNOWN)))
         unknown, tokens = divmod(sum(counts), _UNKNOWN)
         more = new = 0
         if unknown:
-            more, new = self._learn(list(compress(found, map(_UNKNOWN.__eq__, counts))))
+            more, new = self._learn(text, list(compress(found, map(_UNKNOWN.__eq__, counts))))
         self._skip(8 * new > 7 * len(text))
         return tokens + more
 
@@ -86,13 +87,14 @@ class SegmentMemo:
         self._skipped = min(2 * self._skipped + 1, _MOST_SKIPPED) if in_vain else 0
         self._to_skip = self._skipped
 
-    def _learn(self, unknown: list[str]) -> tuple[int, int]:
+    def _learn(self, text: str, unknown: list[str]) -> tuple[int, int]:
         """The tokens of segments that are not among the young, and how many characters of them are met first here.
 
-        Those that were met before are among the young from now on.
+        Those that were met before, alone or in a text that was, are among the young from now on.
         """
         hashes = set(map(hash, unknown))
-        met = self._met & hashes
+        met = hashes.copy() if hash(text) in self._met else self._met & hashes
+        hashes.add(hash(text))
         again = [part for part in dict.fromkeys(unknown) if hash(part) in met and _fits(part)] if met else []
         counts = self._counts(again)
         self._remember(counts, hashes)

@@ -132,14 +132,26 @@ def test_texts_with_nothing_in_common_are_seldom_looked_up(monkeypatch: pytest.M
     learned: list[list[str]] = []
     learn = watched.memo._learn
 
-    def watched_learn(parts: list[str]) -> tuple[int, int]:
+    def watched_learn(text: str, parts: list[str]) -> tuple[int, int]:
         learned.append(parts)
-        return learn(parts)
+        return learn(text, parts)
 
     monkeypatch.setattr(watched.memo, "_learn", watched_learn)
     for number in range(8 * 10):
         watched.memo.count("".join(f"Line {number} {line} is new.\n" for line in range(20)))
     assert 10 <= len(learned) <= 14
+
+
+def test_a_text_that_comes_again_is_always_looked_up() -> None:
+    """So that the messages of a conversation are known from their third time on."""
+    watched = Watched()
+    messages = ["".join(f"Line {number} {line} is new.\n" for line in range(20)) for number in range(30)]
+    for message in [*messages, *messages]:
+        watched.memo.count(message)
+    watched.counted.clear()
+    for message in messages:
+        assert watched.memo.count(message) == tokens("o200k_base", message)
+    assert watched.counted == []
 
 
 def test_short_texts_are_counted_at_once() -> None:
