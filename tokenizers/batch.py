@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from .counter import Count, Counter
+from .errors import TokengapError
 
 _CHARACTERS = 1 << 16
 """How much text a thread is given at a time: enough for the handing over not to matter."""
@@ -27,13 +28,25 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
     [1, 2]
 
     ``threads`` are by default as many as this process may use cores.
+
+    Raises TokengapError for what is not text, by its position; that and what the iterable of texts raises come after
+    the counts of all texts before.
     """
+    if isinstance(texts, str):
+        raise TokengapError("count_many takes texts, not one text; count takes that")
     if threads is None:
         threads = usable_cores()
+    if not isinstance(threads, int) or threads < 1:
+        raise TokengapError(f"threads must be a whole number of at least 1, not {threads!r}")
+    return _counts(texts, counter, threads)
+
+
+def _counts(texts: Iterable[str], counter: Counter, threads: int) -> Generator[Count, None, None]:
     pending: deque[Future[list[Count]]] = deque()
-    pool = ThreadPoolExecutor(max(threads, 1))
+    pool = ThreadPoolExecutor(threads)
+    failed: list[Exception] = []
     try:
-        for batch in _batches(texts):
+        for batch in _batches(texts, failed):
             pending.append(pool.submit(_count, batch, counter))
             if len(pending) > 3 * threads:
                 yield from pending.popleft().result()
@@ -41,6 +54,8 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
             yield from pending.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+    if failed:
+        raise failed[0]
 
 
 def usable_cores() -> int:
@@ -52,14 +67,20 @@ def _count(texts: list[str], counter: Counter) -> list[Count]:
     return [counter.count(text) for text in texts]
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+def _batches(texts: Iterable[str], failed: list[Exception]) -> Iterator[list[str]]:
+    """Texts in batches, up to what fails, which is added to ``failed``."""
     batch: list[str] = []
     characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text)
-        if characters >= _CHARACTERS or len(batch) >= _TEXTS:
-            yield batch
-            batch, characters = [], 0
+    try:
+        for number, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TokengapError(f"text {number}, from 0, is no text: {text!r:.80}")
+            batch.append(text)
+            characters += len(text)
+            if characters >= _CHARACTERS or len(batch) >= _TEXTS:
+                yield batch
+                batch, characters = [], 0
+    except Exception as error:
+        failed.append(error)
     if batch:
         yield batch

@@ -9,6 +9,7 @@ from . import engines
 from .counter import Count
 from .encodings import ALIASES, ENCODINGS
 from .errors import TokengapError
+from .locks import loading
 from .text import well_formed
 from .vocabulary import Vocabulary
 
@@ -43,19 +44,22 @@ class EncodingCounter:
 
     def pieces(self, text: str) -> list[bytes]:
         """The bytes of each token: joined, the UTF-8 of the text. One may begin or end inside a character."""
-        from .tiktoken_encodings import pieces
+        with loading:
+            from .tiktoken_encodings import pieces
 
         return pieces(well_formed(text)[0], self._encoding)
 
     def encode(self, text: str) -> list[int]:
         """The ids of the tokens, in the order of ``pieces``."""
-        from .tiktoken_encodings import encode
+        with loading:
+            from .tiktoken_encodings import encode
 
         return encode(well_formed(text)[0], self._encoding)
 
     def decode(self, tokens: Sequence[int]) -> bytes:
         """The bytes that ids stand for, special tokens among them. Raises TokengapError for an id it does not have."""
-        from .tiktoken_encodings import decode
+        with loading:
+            from .tiktoken_encodings import decode
 
         return decode(tokens, self._encoding)
 

@@ -18,6 +18,7 @@ from functools import cache, partial
 
 from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
+from .locks import loading
 from .safe_cuts import LONG, blocks
 from .text import well_formed
 
@@ -43,9 +44,10 @@ def prepare(encoding: Encoding, characters: int | None = None) -> None:
     python_engine.engine(encoding).spend()
     if characters is not None and characters >= fast_engine.WORTH and fast_engine.prepare(encoding).used:
         return  # to hold tiktoken as well takes 120 MB
-    from .tiktoken_encodings import tiktoken_for
+    with loading:
+        from .tiktoken_encodings import tiktoken_for
 
-    tiktoken_for(encoding)
+        tiktoken_for(encoding)
     if characters is None:
         fast_engine.prepare(encoding)
 
@@ -73,11 +75,12 @@ def _count_loaded(text: str, encoding: Encoding) -> int:
 
 @cache
 def _counting(name: str) -> Callable[[str], int]:
-    from . import tiktoken_encodings
-    from .segment_memo import PATTERNS, SegmentMemo
+    with loading:
+        from . import tiktoken_encodings
+        from .segment_memo import PATTERNS, SegmentMemo
 
-    encoding = ENCODINGS[name]
-    count = partial(tiktoken_encodings.count, encoding=encoding)
-    if encoding.pattern not in PATTERNS:
-        return count
-    return SegmentMemo(count, partial(tiktoken_encodings.encode, encoding=encoding)).count
+        encoding = ENCODINGS[name]
+        count = partial(tiktoken_encodings.count, encoding=encoding)
+        if encoding.pattern not in PATTERNS:
+            return count
+        return SegmentMemo(count, partial(tiktoken_encodings.encode, encoding=encoding)).count

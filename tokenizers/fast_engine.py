@@ -16,6 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .encodings import Encoding
+from .locks import loading
 from .text import WHITE_SPACE
 
 PACKAGE = "fastokens"
@@ -91,9 +92,10 @@ def prepare(encoding: Encoding) -> State:
     engine = engines.get(encoding.ranks.name)
     if engine is None:
         return State(False, f"{PACKAGE} is used with {' and '.join(ENCODINGS)} alone")
-    from .fast_engine_build import build
+    with loading:
+        from .fast_engine_build import build
 
-    build(engine, encoding, wait=True)
+        build(engine, encoding)
     return State(engine.encode is not None, engine.problem)
 
 
@@ -138,10 +140,13 @@ def installed_version() -> str | None:
 def _built(engine: Engine, encoding: Encoding, size: int) -> Encode | None:
     """The engine once it is worth building; while one thread builds it, the others count by other means."""
     engine.asked += size
-    if engine.asked >= WORTH and not engine.problem:
-        from .fast_engine_build import build
+    if engine.asked >= WORTH and not engine.problem and loading.acquire(blocking=False):
+        try:
+            from .fast_engine_build import build
 
-        build(engine, encoding, wait=False)
+            build(engine, encoding)
+        finally:
+            loading.release()
     return engine.encode
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from importlib import import_module
-from threading import Lock
 
 from .encodings import Encoding, load_ranks
 from .fast_engine import LARGEST, PACKAGE, Engine, give_up, installed_version
@@ -26,16 +25,10 @@ KNOWN: Mapping[str, str] = {
 """By rank file, the sha256 of the ids of all ``probes`` as tiktoken 0.14 has them."""
 
 _LAST_PROBED = 0x3FFFF  # beyond are no letters, nor are any planned
-_building = Lock()
 
 
-def build(engine: Engine, encoding: Encoding, *, wait: bool) -> None:
-    """Build the engine, check it and put it to use, or note why not.
-
-    Where another thread is at it, return at once, or with ``wait`` when that is done.
-    """
-    if not _building.acquire(blocking=wait):
-        return
+def build(engine: Engine, encoding: Encoding) -> None:
+    """Build the engine, check it and put it to use, or note why not, unless that was done. ``loading`` is held."""
     try:
         if engine.encode or engine.problem:
             return
@@ -53,8 +46,6 @@ def build(engine: Engine, encoding: Encoding, *, wait: bool) -> None:
         raise
     except BaseException as error:  # a panic of native code is no Exception
         give_up(encoding, f"it cannot be built: {type(error).__name__}: {error}")
-    finally:
-        _building.release()
 
 
 def rank_file(ranks: Mapping[bytes, int]) -> bytes:

@@ -15,7 +15,7 @@ at the place have to be looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 WINDOW = 1024
@@ -23,6 +23,7 @@ WINDOW = 1024
 
 _REMEMBERED = 64  # windows, and pairs at their ends: what repeats itself over a megabyte is encoded once
 _ATTEMPTS = 12  # to get further in a chunk, each with a window twice as large
+_HELD = 2 * _ATTEMPTS  # ids; each attempt takes back one at most
 
 EncodePiece = Callable[[bytes], list[int]]
 Decode = Callable[[list[int]], bytes]
@@ -30,8 +31,25 @@ Decode = Callable[[list[int]], bytes]
 
 def encode_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int = WINDOW) -> list[int]:
     """The ids of one chunk. ``encode`` encodes bytes as one chunk, and ``decode`` gives the bytes of ids."""
-    encode = lru_cache(_REMEMBERED)(encode)
     ids: list[int] = []
+    for part in _joined(chunk, encode, decode, window):
+        ids = [] if part is None else ids
+        ids += part or ()
+    return ids
+
+
+def count_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int = WINDOW) -> int:
+    """The number of these ids, of which few are held at a time."""
+    tokens = 0
+    for part in _joined(chunk, encode, decode, window):
+        tokens = 0 if part is None else tokens + len(part)
+    return tokens
+
+
+def _joined(chunk: bytes, encode: EncodePiece, decode: Decode, window: int) -> Iterator[list[int] | None]:
+    """The ids of one chunk, part by part; ``None`` takes back all that came before."""
+    encode = lru_cache(_REMEMBERED)(encode)
+    ids: list[int] = []  # the last ones, which may have to be encoded anew
     start = furthest = failed = 0
     size = window
     while failed < _ATTEMPTS:
@@ -42,13 +60,17 @@ def encode_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int =
             continue
         end = start + size
         if end >= len(chunk):
-            return ids + found
+            yield ids + found
+            return
         # What a window ends with may be encoded otherwise where more follows.
         left = found[-1 - len(found) // 64 :]
         ids += found[: -len(left)]
         start = end - len(decode(left))
         if start > furthest:
             furthest, failed, size = start, 0, window
+            yield ids[:-_HELD]
+            del ids[:-_HELD]
         else:
             size, failed = 2 * size, failed + 1
-    return encode(chunk)
+    yield None
+    yield encode(chunk)

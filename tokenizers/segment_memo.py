@@ -20,9 +20,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import compress, repeat
-from threading import Lock
 
 from .encodings import CL100K_PATTERN, O200K_PATTERN
+from .locks import remembering
 
 PATTERNS = (O200K_PATTERN, CL100K_PATTERN)
 """The patterns that what is said above is true of."""
@@ -58,7 +58,6 @@ class SegmentMemo:
         self._young_bytes = self._old_bytes = 0
         self._met: set[int] = set()
         self._skipped = self._to_skip = 0  # texts; threads may miscount, which does no harm
-        self._writing = Lock()
 
     def count(self, text: str) -> int:
         """The tokens of a well-formed text."""
@@ -117,7 +116,7 @@ class SegmentMemo:
 
     def _remember(self, counts: dict[str, int], hashes: set[int]) -> None:
         size = sum(_ENTRY + (len(part) if part.isascii() else 4 * len(part)) for part in counts)
-        with self._writing:
+        with remembering:
             self._young_bytes += size
             if self._young_bytes + _HASH * (len(self._met) + len(hashes)) > LIMIT // 2:
                 self._old, self._young, self._met = self._young, {}, set()

@@ -37,15 +37,20 @@ class Chunker:
     """Cuts texts by the named rule. Safe to share between threads."""
 
     def __init__(self, rule: str) -> None:
-        self._find = re.compile(filled(RULES[rule], _CLASSES.__getitem__)).findall
+        self.pattern = re.compile(filled(RULES[rule], _CLASSES.__getitem__))
 
     def chunks(self, text: str) -> Iterable[str]:
         """The chunks of a well-formed text."""
         if text.isascii():
-            return self._find(text)
-        lengths = map(len, self._find(text.translate(_stand_ins())))
+            return self.pattern.findall(text)
+        lengths = map(len, self.pattern.findall(plain(text)))
         places = starmap(slice, pairwise(chain((0,), accumulate(lengths))))
         return map(text.__getitem__, places)
+
+
+def plain(text: str) -> str:
+    """A text whose chunks under the pattern of a ``Chunker`` are as long as those of this one under the rule."""
+    return text if text.isascii() else text.translate(_stand_ins())
 
 
 @cache

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
-from threading import Lock
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from .encodings import Encoding, load_ranks
 from .errors import TokengapError
-from .long_chunks import WINDOW, encode_long
+from .locks import loading
+from .long_chunks import WINDOW, count_long, encode_long
 from .python_engine import RULES
 from .safe_cuts import LONG, blocks
-from .stand_ins import chunker
+from .stand_ins import chunker, plain
 from .text import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 14  # characters that tiktoken is given at once
 
-_building = Lock()
 _built: dict[str, Tiktoken] = {}
 
 
 def count(text: str, encoding: Encoding) -> int:
     """The tokens of a well-formed text, which is better cut before where it can be."""
-    if len(text) > LONG:
-        return sum(map(len, _encode_block(text, encoding)))
-    return len(tiktoken_for(encoding).encode_ordinary(text))
+    tiktoken = tiktoken_for(encoding)
+    if len(text) <= LONG:
+        return len(tiktoken.encode_ordinary(text))
+    return sum(
+        count_long(part.encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
+        if is_long
+        else len(tiktoken.encode_ordinary(part))
+        for part, is_long in _parts(text, encoding)
+    )
 
 
 def encode(text: str, encoding: Encoding) -> list[int]:
@@ -59,39 +64,43 @@ def pieces(text: str, encoding: Encoding) -> list[bytes]:
 
 def _encode(text: str, encoding: Encoding) -> Iterator[list[int]]:
     """The ids of a well-formed text of any shape, in time linear in its length."""
-    for block in blocks(text, _BLOCK):
-        yield from _encode_block(block, encoding)
-
-
-def _encode_block(text: str, encoding: Encoding) -> Iterator[list[int]]:
-    """The same, of a text that need not be cut, or cannot be."""
     tiktoken = tiktoken_for(encoding)
-    start = 0
-    for left, right in _long_chunks(text, encoding) if len(text) > LONG else ():
-        yield tiktoken.encode_ordinary(text[start:left])
-        if right - left > WINDOW:
-            yield encode_long(text[left:right].encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
-        else:
-            yield tiktoken.encode_ordinary(text[left:right])
-        start = right
-    yield tiktoken.encode_ordinary(text[start:])
+    for block in blocks(text, _BLOCK):
+        for part, is_long in _parts(block, encoding) if len(block) > LONG else ((block, False),):
+            if is_long:
+                yield encode_long(part.encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
+            else:
+                yield tiktoken.encode_ordinary(part)
 
 
-def _long_chunks(text: str, encoding: Encoding) -> Iterator[tuple[int, int]]:
-    """Where the chunks are that take tiktoken long, or that its pattern engine gives up on, which it does after a
-    million backtracking steps, one for each character of a run of whitespace.
+def _parts(text: str, encoding: Encoding) -> Iterator[tuple[str, bool]]:
+    """Cut a text into single long chunks and stretches of short ones, and say which of the two each part is.
 
-    The text between these chunks has the same chunks if it stands alone, since the patterns look ahead from whitespace
-    only, and all of it that ends a text is one chunk. That is true of what stands before a long chunk but for one case:
-    the last character of a run of whitespace may be a chunk of its own. So whitespace before one is given apart.
+    A long chunk takes tiktoken long, or makes its pattern engine give up, which it does after a million backtracking
+    steps, one for each character of a run of whitespace. A stretch has the same chunks if it stands alone: the patterns
+    look ahead from whitespace only, so that is true where it ends with another chunk; and each chunk alone is one.
+    What follows a stretch that is looked at could change its last chunk, and whitespace before that.
     """
-    start = end = 0
-    for chunk in chunker(RULES.get(encoding.pattern, "cl100k")).chunks(text):
-        before, start, end = start, end, end + len(chunk)
-        if len(chunk) > WINDOW:
-            if 0 < start - before <= WINDOW and not text[before:start].strip(WHITE_SPACE):
-                yield before, start
-            yield start, end
+    pattern, plain_text = chunker(RULES.get(encoding.pattern, "cl100k")).pattern, plain(text)
+    start, size = 0, _BLOCK
+    while start < len(text):
+        lengths = list(map(len, pattern.findall(plain_text, start, start + size)))
+        is_long = max(lengths) > WINDOW
+        if start + size >= len(text) and not is_long:
+            yield text[start:], False
+            return
+        starts = list(accumulate(lengths, initial=start))
+        last = next(at for at, length in enumerate(lengths) if length > WINDOW) if is_long else len(lengths) - 1
+        beyond = starts[last]
+        while last and text[starts[last] - 1] in WHITE_SPACE:
+            last -= 1
+        size = _BLOCK if last or is_long else 2 * size
+        yield text[start : starts[last]], False
+        start = starts[last]
+        while is_long and start <= beyond:
+            end = pattern.match(plain_text, start).end()  # type: ignore[union-attr]  # it matches everywhere
+            yield text[start:end], end - start > WINDOW
+            start = end
 
 
 def tiktoken_for(encoding: Encoding) -> Tiktoken:
@@ -102,7 +111,7 @@ def tiktoken_for(encoding: Encoding) -> Tiktoken:
     name = encoding.ranks.name
     if name in _built:
         return _built[name]
-    with _building:  # two threads must not both build what takes half a second and 60 MB
+    with loading:  # two threads must not both build what takes half a second and 60 MB
         if name not in _built:
             from tiktoken import Encoding as Tiktoken
 

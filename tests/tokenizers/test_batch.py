@@ -9,6 +9,7 @@ import pytest
 
 from tokengap.tokenizers.batch import count_many
 from tokengap.tokenizers.counter import Count
+from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.registry import get_counter
 
 
@@ -51,3 +52,34 @@ def test_a_failure_is_raised_and_no_thread_left() -> None:
     with pytest.raises(ValueError, match="first"):
         list(count_many(["first", *["x" * 70_000] * 50], Failing(), threads=2))
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("bad", [None, b"bytes", 7, ["a"]])
+def test_what_is_no_text_is_told_by_its_place(bad: object) -> None:
+    counts = count_many([*"abcde", bad, "g"], get_counter("words"))  # type: ignore[list-item]
+    assert [next(counts).tokens for _ in range(5)] == [1] * 5
+    with pytest.raises(TokengapError, match="text 5, from 0, is no text"):
+        next(counts)
+
+
+def test_what_the_texts_raise_comes_after_the_counts_before() -> None:
+    def texts() -> Iterator[str]:
+        yield "a"
+        yield "a b"
+        raise OSError("gone")
+
+    counts = count_many(texts(), get_counter("words"))
+    assert [next(counts).tokens, next(counts).tokens] == [1, 2]
+    with pytest.raises(OSError, match="gone"):
+        next(counts)
+
+
+def test_one_text_is_not_many() -> None:
+    with pytest.raises(TokengapError, match="not one text"):
+        count_many("hello", get_counter("words"))
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2"])
+def test_threads_that_cannot_be(threads: int) -> None:
+    with pytest.raises(TokengapError, match="threads must be a whole number of at least 1"):
+        count_many(["a"], get_counter("words"), threads=threads)

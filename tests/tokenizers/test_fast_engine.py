@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from hypothesis import strategies as st
 from tokengap.service.cli import main
 from tokengap.tokenizers import fast_engine, fast_engine_build, tiktoken_encodings
 from tokengap.tokenizers.encodings import ENCODINGS, Encoding, load_ranks
+from tokengap.tokenizers.locks import loading
 from tokengap.tokenizers.registry import get_counter
 from tokengap.tokenizers.text import well_formed
 from tokengap.tokenizers.unicode_classes import classes
@@ -291,8 +293,18 @@ def test_it_is_built_when_that_pays(unbuilt: fast_engine.Engine, monkeypatch: py
 
 def test_nobody_waits_while_it_is_built(unbuilt: fast_engine.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast_engine, "WORTH", 0)
-    with fast_engine_build._building:
+    held, done = Event(), Event()
+
+    def build() -> None:
+        with loading:
+            held.set()
+            done.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(build)
+        held.wait()
         assert get_counter("cl100k_base").count("a text").tokens == 2
+        done.set()
     assert unbuilt.encode is None
 
 
@@ -413,6 +425,7 @@ COUNTED = """
 import json, sys
 from tokengap.tokenizers import fast_engine, fast_engine_build, tiktoken_encodings
 from tokengap.tokenizers.encodings import ENCODINGS
+from tokengap.tokenizers.locks import loading
 from tokengap.tokenizers.registry import get_counter
 before = fast_engine.prepare(ENCODINGS["cl100k_base"])
 counts = [get_counter("cl100k_base").count(text).tokens for text in ("It's late. " * 9, "an unlucky text", "a b")]
