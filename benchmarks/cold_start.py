@@ -2,7 +2,8 @@
 
     python benchmarks/cold_start.py [--rounds 15]
 
-ttok needs OpenAI's rank file in tiktoken's cache directory; it is given the one tokengap ships.
+Without a model tokengap counts as ttok does for gpt-4o; for a model it prices the text too, for which it reads the
+table of prices. ttok needs OpenAI's rank file in tiktoken's cache directory; it is given the one tokengap ships.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def medians_of(text: Path, cache: str, rounds: int) -> dict[str, Timing]:
         "python -c pass": [sys.executable, "-c", "pass"],
         "tokengap count -c words:1": [tokengap, "count", "--counter", "words:1", str(text)],
         "tokengap count": [tokengap, "count", str(text)],
+        "tokengap count -m gpt-4o": [tokengap, "count", "-m", "gpt-4o", str(text)],
         "ttok -m gpt-4o": [ttok, "-m", "gpt-4o", "-i", str(text)],
     }
     env = {"TIKTOKEN_CACHE_DIR": cache}
