@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from .encodings import Encoding
 from .locks import loading
-from .text import WHITE_SPACE
+from .safe_cuts import SPACE, blocks
 
 PACKAGE = "fastokens"
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -101,20 +101,17 @@ def prepare(encoding: Encoding) -> State:
 
 def pieces(text: str, size: int = _PIECE) -> Iterator[str]:
     """Cut a text into pieces of a few characters more than ``size``, where there is a place to cut it."""
-    start = 0
-    while len(text) - start > size:
-        found = _cut().search(text, start + size)
-        if found is None:
-            break
-        yield text[start : found.start()]
-        start = found.start()
-    yield text[start:] if start else text
+    return blocks(text, size, _place_to_cut)
+
+
+def _place_to_cut(text: str, position: int) -> int | None:
+    found = _cut().search(text, position)
+    return found.start() if found else None
 
 
 @cache  # a process that counts one prompt does not need it
 def _cut() -> re.Pattern[str]:
-    space = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
-    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})| (?=[^{space}])(?<=[^{space}] )")
+    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})| (?=[^{SPACE}])(?<=[^{SPACE}] )")
 
 
 def give_up(encoding: Encoding, problem: str) -> None:

@@ -33,8 +33,10 @@ def encode_long(chunk: bytes, encode: EncodePiece, decode: Decode, window: int =
     """The ids of one chunk. ``encode`` encodes bytes as one chunk, and ``decode`` gives the bytes of ids."""
     ids: list[int] = []
     for part in _joined(chunk, encode, decode, window):
-        ids = [] if part is None else ids
-        ids += part or ()
+        if part is None:
+            ids.clear()
+        else:
+            ids += part
     return ids
 
 

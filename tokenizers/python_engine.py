@@ -26,8 +26,7 @@ _MOST_KEYS = 1 << 16
 WORTH = 160_000
 """Bytes of chunks that are looked up and merged here in about half the time that tiktoken takes to load."""
 
-RULES = {R50K_PATTERN: "gpt2", O200K_PATTERN: "o200k"}
-"""The named split rule that is the same as a published pattern, where that is not cl100k."""
+_RULES = {R50K_PATTERN: "gpt2", O200K_PATTERN: "o200k"}  # the others are cl100k
 
 
 class PythonEngine:
@@ -54,7 +53,12 @@ class PythonEngine:
 
 def engine(encoding: Encoding) -> PythonEngine:
     """The engine of an encoding; those with the same ranks share it."""
-    return build(encoding.ranks, RULES.get(encoding.pattern, "cl100k"))
+    return build(encoding.ranks, rule(encoding))
+
+
+def rule(encoding: Encoding) -> str:
+    """The named split rule that is the same as the published pattern of an encoding."""
+    return _RULES.get(encoding.pattern, "cl100k")
 
 
 @cache

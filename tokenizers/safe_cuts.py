@@ -15,7 +15,7 @@ a text is one chunk, and a user's own pattern have no such places.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
 from .text import WHITE_SPACE
@@ -23,7 +23,8 @@ from .text import WHITE_SPACE
 LONG = 1 << 15
 """Characters without a safe cut that may hold a chunk that takes long to merge."""
 
-_SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
+SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
+"""What stands between brackets for space in either sense."""
 
 
 def safe_cut(text: str, position: int) -> int | None:
@@ -34,11 +35,11 @@ def safe_cut(text: str, position: int) -> int | None:
     return found.start() if text[found.start()] == " " else found.end()
 
 
-def blocks(text: str, size: int) -> Iterator[str]:
-    """Cut a text into blocks of ``size`` characters and as many more as it takes to the next safe cut."""
+def blocks(text: str, size: int, cut: Callable[[str, int], int | None] = safe_cut) -> Iterator[str]:
+    """Cut a text into blocks of ``size`` characters and as many more as it takes to the next place to cut."""
     start = 0
     while len(text) - start > size:
-        end = safe_cut(text, start + size)
+        end = cut(text, start + size)
         if end is None:
             break
         yield text[start:end]
@@ -66,4 +67,4 @@ def regrouped(parts: Iterable[str]) -> Iterator[str]:
 @cache  # a process that counts one prompt does not need it
 def _cut() -> re.Pattern[str]:
     # What it begins with is looked for first: four times as quick as to look behind every character.
-    return re.compile(rf" (?=[^{_SPACE}])(?<=[^{_SPACE}] )|\n(?=[^{_SPACE}/])(?<=[^{_SPACE}]\n)")
+    return re.compile(rf" (?=[^{SPACE}])(?<=[^{SPACE}] )|\n(?=[^{SPACE}/])(?<=[^{SPACE}]\n)")

@@ -11,7 +11,7 @@ from .encodings import Encoding, load_ranks
 from .errors import TokengapError
 from .locks import loading
 from .long_chunks import WINDOW, count_long, encode_long
-from .python_engine import RULES
+from .python_engine import rule
 from .safe_cuts import LONG, blocks
 from .stand_ins import chunker, plain
 from .text import WHITE_SPACE
@@ -81,7 +81,7 @@ def _parts(text: str, encoding: Encoding) -> Iterator[tuple[str, bool]]:
     look ahead from whitespace only, so that is true where it ends with another chunk; and each chunk alone is one.
     What follows a stretch that is looked at could change its last chunk, and whitespace before that.
     """
-    pattern, plain_text = chunker(RULES.get(encoding.pattern, "cl100k")).pattern, plain(text)
+    pattern, plain_text = chunker(rule(encoding)).pattern, plain(text)
     start, size = 0, _BLOCK
     while start < len(text):
         lengths = list(map(len, pattern.findall(plain_text, start, start + size)))

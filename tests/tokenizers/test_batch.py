@@ -56,7 +56,7 @@ def test_a_failure_is_raised_and_no_thread_left() -> None:
 
 @pytest.mark.parametrize("bad", [None, b"bytes", 7, ["a"]])
 def test_what_is_no_text_is_told_by_its_place(bad: object) -> None:
-    counts = count_many([*"abcde", bad, "g"], get_counter("words"))  # type: ignore[list-item]
+    counts = count_many([*"abcde", bad, "g"], get_counter("words"))  # type: ignore[list-item]  # as from a caller without types
     assert [next(counts).tokens for _ in range(5)] == [1] * 5
     with pytest.raises(TokengapError, match="text 5, from 0, is no text"):
         next(counts)
