@@ -2,8 +2,9 @@
 
     python benchmarks/count_process.py ENGINE KIND ENCODING SIZES
 
-``SIZES`` is "small" or a single size; the result is JSON. With a file instead of a kind it counts the file and
-prints the number, which is a cold start.
+``SIZES`` is "small" or a single size. Each line of standard input is its turn to do one step, of which it prints the
+result as JSON; ``null`` is the last. With a file instead of a kind it counts the file and prints the number, which is a
+cold start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ STAGES = ("first sight", "warm", "same")
 WARMING = 5_000_000
 
 
-def measure(engine: str, kind: str, encoding: str, plan: str) -> dict[str, Any]:
+def measure(engine: str, kind: str, encoding: str, plan: str) -> Iterator[dict[str, Any]]:
     """Count texts of a kind at first sight, after other texts of the kind, and once more."""
     before = time.process_time()
     count = ENGINES[engine](encoding)
@@ -53,20 +54,19 @@ def measure(engine: str, kind: str, encoding: str, plan: str) -> dict[str, Any]:
         tested, warming = text, ""
     else:
         tested, warming = text[: len(text) // 2], text[len(text) // 2 :]
-    cells = {}
     unseen = {size: pieces(tested, SIZES[size]) for size in PLANS[plan]}
     for size, (first, _) in unseen.items():
         texts = turn_by_turn(first) if size == "conversation" else first
-        cells[f"{size}/first sight"] = timed(count, texts)
+        yield timed(f"{size}/first sight", count, texts)
     for start in range(0, min(len(warming), WARMING), 100_000):
         count(warming[start : start + 100_000])
     for size, (first, later) in unseen.items():
         if size == "conversation":
             continue
         if later:
-            cells[f"{size}/warm"] = timed(count, later)
-        cells[f"{size}/same"] = timed(count, later or first)
-    return {"load": load * 1000, "memory": memory(), "cells": cells}
+            yield timed(f"{size}/warm", count, later)
+        yield timed(f"{size}/same", count, later or first)
+    yield {"load": load * 1000, "memory": memory()}
 
 
 def pieces(text: str, size: Size) -> tuple[list[str], list[str]]:
@@ -85,7 +85,7 @@ def turn_by_turn(messages: Sequence[str]) -> list[str]:
     return [message for turn in range(len(messages)) for message in messages[: turn + 1]]
 
 
-def timed(count: Count, texts: Sequence[str]) -> dict[str, Any]:
+def timed(cell: str, count: Count, texts: Sequence[str]) -> dict[str, Any]:
     """CPU microseconds a text, the mean bytes of a text, and all counts."""
     counts = []
     start = time.process_time()
@@ -93,7 +93,7 @@ def timed(count: Count, texts: Sequence[str]) -> dict[str, Any]:
         counts.append(count(text))  # noqa: PERF401
     taken = time.process_time() - start
     size = sum(len(text.encode()) for text in texts) / len(texts)
-    return {"cpu": taken * 1e6 / len(texts), "bytes": size, "counts": counts}
+    return {"cell": cell, "cpu": taken * 1e6 / len(texts), "bytes": size, "counts": counts}
 
 
 def memory() -> float:
@@ -106,7 +106,9 @@ def memory() -> float:
 def main() -> None:
     engine, what, encoding, *plan = sys.argv[1:]
     if what in KINDS:
-        print(json.dumps(measure(engine, what, encoding, plan[0])))
+        steps = measure(engine, what, encoding, plan[0])
+        for _ in sys.stdin:
+            print(json.dumps(next(steps, None)), flush=True)
     else:
         print(ENGINES[engine](encoding)(Path(what).read_bytes().decode()))
 
