@@ -14,7 +14,7 @@ characters, or at once if it was prepared   check, in pieces; for what cannot be
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 
 from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
@@ -26,6 +26,9 @@ LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
 
 _BLOCK = 1 << 14  # characters; larger ones are no quicker, and smaller ones cut more segments in two
+
+_loaded: dict[str, Callable[[str], int]] = {}
+"""What counts under a rank file once tiktoken is loaded."""
 
 
 def count(text: str, encoding: Encoding) -> tuple[int, bool]:
@@ -44,10 +47,7 @@ def prepare(encoding: Encoding, characters: int | None = None) -> None:
     python_engine.engine(encoding).spend()
     if characters is not None and characters >= fast_engine.WORTH and fast_engine.prepare(encoding).used:
         return  # to hold tiktoken as well takes 120 MB
-    with loading:
-        from .tiktoken_encodings import tiktoken_for
-
-        tiktoken_for(encoding)
+    _load(encoding.ranks.name)
     if characters is None:
         fast_engine.prepare(encoding)
 
@@ -55,9 +55,9 @@ def prepare(encoding: Encoding, characters: int | None = None) -> None:
 def _count_without_extras(text: str, encoding: Encoding) -> int:
     if not text.isascii():
         text.encode()  # which fails if the text is not well-formed
-    python = python_engine.engine(encoding)
-    if python.is_spent or len(text) > LARGE:
+    if encoding.ranks.name in _loaded or len(text) > LARGE:
         return _count_loaded(text, encoding)
+    python = python_engine.engine(encoding)
     tokens = done = 0
     for block in blocks(text, _BLOCK):
         if python.is_spent or len(block) > LONG:
@@ -69,18 +69,19 @@ def _count_without_extras(text: str, encoding: Encoding) -> int:
 
 def _count_loaded(text: str, encoding: Encoding) -> int:
     """Count with what takes long to load."""
-    count = _counting(encoding.ranks.name)
-    return sum(map(count, blocks(text, _BLOCK))) if len(text) > _BLOCK else count(text)
+    count = _loaded.get(encoding.ranks.name) or _load(encoding.ranks.name)
+    return count(text) if len(text) <= _BLOCK else sum(map(count, blocks(text, _BLOCK)))
 
 
-@cache
-def _counting(name: str) -> Callable[[str], int]:
-    with loading:
-        from . import tiktoken_encodings
-        from .segment_memo import PATTERNS, SegmentMemo
+def _load(name: str) -> Callable[[str], int]:
+    with loading:  # or two threads would have a memo each
+        if name not in _loaded:
+            from . import tiktoken_encodings
+            from .segment_memo import PATTERNS, SegmentMemo
 
-        encoding = ENCODINGS[name]
-        count = partial(tiktoken_encodings.count, encoding=encoding)
-        if encoding.pattern not in PATTERNS:
-            return count
-        return SegmentMemo(count, partial(tiktoken_encodings.encode, encoding=encoding)).count
+            encoding = ENCODINGS[name]
+            tiktoken_encodings.tiktoken_for(encoding)
+            count = partial(tiktoken_encodings.count, encoding=encoding)
+            encode = partial(tiktoken_encodings.encode, encoding=encoding)
+            _loaded[name] = SegmentMemo(count, encode).count if encoding.pattern in PATTERNS else count
+        return _loaded[name]
