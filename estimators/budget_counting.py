@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..tokenizers.batch import usable_cores
 from ..tokenizers.counter import Kind, prepare, weakest
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter
+from ..tokenizers.threads import in_order, usable_cores
 from .bounds import sum_known
 from .budget_config import TEMPLATES
 from .budget_pieces import pieces
@@ -91,13 +90,8 @@ def _count_all(jobs: Sequence[Job], workers: int) -> list[FileCount]:
         return [_count(job) for job in jobs]
     for spec in specs:
         get_counter(spec).count("")  # a vocabulary is read once, before the threads need it
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            parts = pool.map(_count_some, [jobs[start : start + _HANDFUL] for start in range(0, len(jobs), _HANDFUL)])
-            return [count for part in parts for count in part]
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    handfuls = (jobs[start : start + _HANDFUL] for start in range(0, len(jobs), _HANDFUL))
+    return [count for counts in in_order(_count_some, handfuls, workers) for count in counts]
 
 
 def _count_some(jobs: Sequence[Job]) -> list[FileCount]:

@@ -6,13 +6,12 @@ tokenizer and one memo.
 
 from __future__ import annotations
 
-import os
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from .counter import Count, Counter
 from .errors import TokengapError
+from .threads import in_order, usable_cores
 
 _CHARACTERS = 1 << 16
 """How much text a thread is given at a time: enough for the handing over not to matter."""
@@ -42,25 +41,11 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
 
 
 def _counts(texts: Iterable[str], counter: Counter, threads: int) -> Generator[Count, None, None]:
-    pending: deque[Future[list[Count]]] = deque()
-    pool = ThreadPoolExecutor(threads)
     failed: list[Exception] = []
-    try:
-        for batch in _batches(texts, failed):
-            pending.append(pool.submit(_count, batch, counter))
-            if len(pending) > 3 * threads:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+    for counts in in_order(partial(_count, counter=counter), _batches(texts, failed), threads):
+        yield from counts
     if failed:
         raise failed[0]
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _count(texts: list[str], counter: Counter) -> list[Count]:
