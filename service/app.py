@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
-from . import schemas
+from . import answers, bodies
 from .access import Keys, RateLimit
 from .budgets import Budgets, BudgetsAnswer, BudgetsBody
 from .cors import Cors, Preflights
@@ -108,10 +108,9 @@ def create_app(settings: Settings | None = None) -> Application:
         if done.unpriced:
             metrics.unpriced(done.unpriced)
 
-    bodies = Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds)
     most_values = 2 * max(settings.max_values, settings.max_tokenize_chars)
     engine = Engine(
-        bodies=bodies,
+        bodies=Bodies(settings.max_body_bytes, settings.max_buffered_bytes, settings.body_seconds),
         long=long,
         short=short,
         inline_bytes=settings.inline_bytes,
@@ -156,27 +155,27 @@ def _own(operations: Operations, costing: Costing) -> list[Operation]:
         Operation(
             "/v1/count",
             operations.count,
-            schemas.CountBody,
-            schemas.ReportAnswer,
+            bodies.CountBody,
+            answers.ReportAnswer,
             "Count texts or a chat request",
             quick=operations.quick.answer,
         ),
         Operation(
             "/v1/compare",
             operations.compare,
-            schemas.CompareBody,
-            schemas.ComparisonAnswer,
+            bodies.CompareBody,
+            answers.ComparisonAnswer,
             "Compare counts with a naive estimate",
         ),
         Operation(
             "/v1/tokenize",
             operations.tokenize,
-            schemas.TokenizeBody,
-            schemas.TokenizeAnswer,
+            bodies.TokenizeBody,
+            answers.TokenizeAnswer,
             "Show the tokens of texts",
         ),
-        Operation("/v1/cost", costing.cost, schemas.CostBody, schemas.CostAnswer, "Price a call or a month of calls"),
-        Operation("/v1/fit", operations.fit, schemas.FitBody, schemas.FitAnswer, "Say whether a text fits a model"),
+        Operation("/v1/cost", costing.cost, bodies.CostBody, answers.CostAnswer, "Price a call or a month of calls"),
+        Operation("/v1/fit", operations.fit, bodies.FitBody, answers.FitAnswer, "Say whether a text fits a model"),
         Operation(
             "/v1/budgets/check",
             Budgets(operations).check,
@@ -218,7 +217,7 @@ def _add_states(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) ->
 
     @app.get(
         "/healthz",
-        response_model=schemas.StateAnswer,
+        response_model=answers.StateAnswer,
         responses=problems(405, 408, 431),
         summary="Whether the process is alive",
     )
@@ -228,7 +227,7 @@ def _add_states(app: FastAPI, metrics: Metrics, is_ready: Callable[[], bool]) ->
 
     @app.get(
         "/readyz",
-        response_model=schemas.StateAnswer,
+        response_model=answers.StateAnswer,
         responses=problems(405, 408, 431, 503),
         summary="Whether vocabularies and prices are loaded",
     )
@@ -254,13 +253,13 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
     listed = encode(operations.counters())
     access = problems(401, 405, 408, 422, 429, 431, 500, 503)
 
-    @app.get("/v1/counters", response_model=schemas.CountersAnswer, responses=access, summary="List the counters")
+    @app.get("/v1/counters", response_model=answers.CountersAnswer, responses=access, summary="List the counters")
     async def counters(request: Request) -> Response:
         """What may be named in ``counters``, how good each is, and the form of its spec."""
         _only(request)
         return _json(listed)
 
-    @app.get("/v1/models", response_model=schemas.ModelsAnswer, responses=access, summary="List models and limits")
+    @app.get("/v1/models", response_model=answers.ModelsAnswer, responses=access, summary="List models and limits")
     async def models(
         request: Request,
         containing: Annotated[str, Query(max_length=100, description="only names that have this in them")] = "",
@@ -272,7 +271,7 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
 
     named = access | problems(404)
 
-    @app.get("/v1/prices", response_model=schemas.PricesAnswer, responses=named, summary="List prices")
+    @app.get("/v1/prices", response_model=answers.PricesAnswer, responses=named, summary="List prices")
     async def prices(
         request: Request,
         pattern: Annotated[str | None, Query(max_length=100, description="a part of a name, or a glob: gpt-5*")] = None,

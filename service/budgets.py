@@ -16,11 +16,12 @@ from ..estimators.price_config import parse_project, project_prices
 from ..estimators.toml_origin import Origin
 from ..tokenizers.counter import WARNINGS, Count
 from ..tokenizers.text import well_formed
+from .answers import Answer
+from .bodies import Body, examples
 from .operations import Done
 from .problems import Fault, Problem, invalid, pointer_to
 from .protection import checkpoint, measure_json
 from .routes import Operations, faults_at
-from .schemas import Answer, Body, examples
 
 _MOST_MATCHES = 200_000
 _MOST_SETTINGS = 10_000  # values of a configuration

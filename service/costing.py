@@ -19,10 +19,10 @@ from ..estimators.request_settings import variant_path
 from ..estimators.usage import MAX_TOKENS, Usage
 from ..estimators.volume import VolumeEstimate, monthly_cost, parse_range, parse_share
 from ..tokenizers.errors import TokengapError, UnknownNameError
+from .bodies import CostBody
 from .operations import Done
 from .problems import Fault, Problem, in_http, invalid, pointer_of, pointer_to
 from .routes import Operations, faults_at, model_pointer, price_of
-from .schemas import CostBody
 
 _COUNTS = {
     "input_tokens": "input",

@@ -20,7 +20,7 @@ from ..tokenizers.errors import unknown_name
 from ..tokenizers.models import known_model, models
 from ..tokenizers.registry import BUILT_IN, DEFAULT_COUNTER
 from ..tokenizers.text import well_formed
-from . import schemas
+from . import answers, bodies
 from .facade_errors import ANTHROPIC, GOOGLE, OPENAI, VLLM
 from .facade_shapes import At, Shape, check_anthropic, check_google, check_openai, same_model
 from .operations import Done, Operation
@@ -34,7 +34,7 @@ class Facades:
     def __init__(self, operations: Operations) -> None:
         self._operations = operations
 
-    def openai(self, body: schemas.OpenAIBody) -> Done:
+    def openai(self, body: bodies.OpenAIBody) -> Done:
         """For ``client.responses.input_tokens.count`` of the openai package."""
         request = _request(body)
         for name in ("previous_response_id", "conversation"):
@@ -43,12 +43,12 @@ class Facades:
         counted, most = _count(self._operations, request, body.model, check_openai)
         return _done(counted, most, {"object": "response.input_tokens", "input_tokens": counted.tokens})
 
-    def anthropic(self, body: schemas.AnthropicBody) -> Done:
+    def anthropic(self, body: bodies.AnthropicBody) -> Done:
         """For ``client.messages.count_tokens`` of the anthropic package."""
         counted, most = _count(self._operations, _request(body), body.model, check_anthropic)
         return _done(counted, most, {"input_tokens": counted.tokens})
 
-    def gemini(self, body: schemas.GoogleBody, model: str) -> Done:
+    def gemini(self, body: bodies.GoogleBody, model: str) -> Done:
         """For ``client.models.count_tokens`` of the google-genai package."""
         request: dict[str, Any] = _request(body)
         at: At = ()
@@ -64,11 +64,11 @@ class Facades:
         counted, most = _count(self._operations, request, model, check_google, at)
         return _done(counted, most, {"totalTokens": counted.tokens})
 
-    def vertex(self, body: schemas.GoogleBody, model: str, project: str, location: str) -> Done:
+    def vertex(self, body: bodies.GoogleBody, model: str, project: str, location: str) -> Done:
         """The same under Vertex AI's paths."""
         return self.gemini(body, model)
 
-    def tokenize(self, body: schemas.VllmTokenizeBody) -> Done:
+    def tokenize(self, body: bodies.VllmTokenizeBody) -> Done:
         """vLLM's ``/tokenize`` for prompts. Chat messages need the model's own template, and are refused."""
         _refuse_unknown(body)
         counter, encoder, limit = _vllm_counter(self._operations, body.model)
@@ -84,7 +84,7 @@ class Facades:
         answer: dict[str, Any] = {"count": len(ids), "max_model_len": limit, "tokens": ids, "token_strs": strings}
         return Done(answer, _quality(count.kind, count.tokenizer, count.fingerprint, None, warnings), (count,))
 
-    def detokenize(self, body: schemas.VllmDetokenizeBody) -> Done:
+    def detokenize(self, body: bodies.VllmDetokenizeBody) -> Done:
         """vLLM's ``/detokenize``; bytes that are no character become U+FFFD."""
         _refuse_unknown(body)
         _, encoder, _ = _vllm_counter(self._operations, body.model)
@@ -97,23 +97,23 @@ class Facades:
 def facades(operations: Operations) -> list[Operation]:
     """The façades as operations."""
     on = Facades(operations)
-    google = (schemas.GoogleBody, schemas.GoogleAnswer, "Count tokens as Google's API does", GOOGLE)
+    google = (bodies.GoogleBody, answers.GoogleAnswer, "Count tokens as Google's API does", GOOGLE)
     express = "/publishers/google/models/{model}:countTokens"
     vertex = "/projects/{project}/locations/{location}" + express
     return [
         Operation(
             "/v1/responses/input_tokens",
             on.openai,
-            schemas.OpenAIBody,
-            schemas.OpenAIAnswer,
+            bodies.OpenAIBody,
+            answers.OpenAIAnswer,
             "Count tokens as OpenAI's API does",
             OPENAI,
         ),
         Operation(
             "/v1/messages/count_tokens",
             on.anthropic,
-            schemas.AnthropicBody,
-            schemas.AnthropicAnswer,
+            bodies.AnthropicBody,
+            answers.AnthropicAnswer,
             "Count tokens as Anthropic's API does",
             ANTHROPIC,
         ),
@@ -124,23 +124,23 @@ def facades(operations: Operations) -> list[Operation]:
         Operation(
             "/tokenize",
             on.tokenize,
-            schemas.VllmTokenizeBody,
-            schemas.VllmTokenizeAnswer,
+            bodies.VllmTokenizeBody,
+            answers.VllmTokenizeAnswer,
             "Tokenize as vLLM does",
             VLLM,
         ),
         Operation(
             "/detokenize",
             on.detokenize,
-            schemas.VllmDetokenizeBody,
-            schemas.VllmDetokenizeAnswer,
+            bodies.VllmDetokenizeBody,
+            answers.VllmDetokenizeAnswer,
             "Turn ids into text as vLLM does",
             VLLM,
         ),
     ]
 
 
-def _request(body: schemas.VendorBody) -> dict[str, Any]:
+def _request(body: bodies.VendorBody) -> dict[str, Any]:
     return _given(body.model_extra or {})
 
 
@@ -149,7 +149,7 @@ def _given(members: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _refuse_unknown(body: schemas.VendorBody) -> None:
+def _refuse_unknown(body: bodies.VendorBody) -> None:
     for name in body.model_extra or {}:
         raise invalid(f"/{name}", f"{name!r} cannot be honoured here: a prompt is tokenized as it is")
 

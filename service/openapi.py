@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
+from .answers import ProblemAnswer
 from .door import OPEN
 from .facade_errors import face_of
 from .operations import OWN
 from .problems import MEDIA_TYPE, TITLES
-from .schemas import ProblemAnswer
 
 _KEYS = {
     "bearer": {"type": "http", "scheme": "bearer"},

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from ..estimators.fields import describe
+from .bodies import Body
 from .problems import MEDIA_TYPE, Fault, Problem, faults_of, pointer_to
 from .protection import Abandoned, Bodies, Receive, Scope, Send, Workers, check_structure, parse, until_gone
-from .schemas import Body
 
 if TYPE_CHECKING:
     from ..estimators.request_count import RequestCount

@@ -22,11 +22,11 @@ from ..tokenizers.counter import Count, Counter, Encoder, Tokenizer, prepare
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.registry import BUILT_IN, get_counter, listing, plugins
 from ..tokenizers.text import well_formed
+from .bodies import CompareBody, CountBody, FitBody, PricedBody, TokenizeBody
 from .operations import Done
 from .problems import Fault, Problem, invalid, pointer_of, problem_of
 from .protection import checkpoint, measure_json
 from .quick import QuickCount
-from .schemas import CompareBody, CountBody, FitBody, PricedBody, TokenizeBody
 from .settings import Settings
 
 MOST_WARM = 1024

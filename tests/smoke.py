@@ -25,7 +25,7 @@ socket.getaddrinfo = no_network
 import tokengap.tokenizers, tokengap.estimators, tokengap.service
 SERVER = set(
     "access app budgets connections cors costing door environment facade_errors facades openapi operations quick "
-    "routes schemas serve_cli settings telemetry".split()
+    "routes serve_cli settings telemetry".split()
 )
 modules = [
     module.name

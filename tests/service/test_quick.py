@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokengap.service.bodies import CountBody
 from tokengap.service.quick import MOST_FORMS, QuickCount
 from tokengap.service.routes import Operations
-from tokengap.service.schemas import CountBody
 from tokengap.service.settings import Settings
 
 SPECS = (["o200k_base"], ["cl100k_base", "o200k_base", "gpt2"])
