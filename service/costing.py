@@ -15,7 +15,7 @@ from ..estimators.counting import ChatRequest
 from ..estimators.currency import parse_exchange_rate
 from ..estimators.price_list import count_models, list_prices
 from ..estimators.request_cost import RequestCost, price_request
-from ..estimators.request_settings import variant_path
+from ..estimators.request_settings import named_model, variant_path
 from ..estimators.usage import MAX_TOKENS, Usage
 from ..estimators.volume import VolumeEstimate, monthly_cost, parse_range, parse_share
 from ..tokenizers.errors import TokengapError, UnknownNameError
@@ -111,7 +111,7 @@ class Costing:
         named = "/model" if body.model else model_pointer(body.request)
         if body.counter is not None:
             self._operations.counter(body.counter, "/counter")
-        else:
+        elif body.model or named_model(body.request):
             self._operations.check_allowed("model:", named)
         request = ChatRequest("request", body.request)
         _usage(body, MAX_TOKENS)  # what is wrong with the counts is no fault of the request

@@ -184,7 +184,7 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, E
     """The model's counter, the encoding a server of it would have, and its context window."""
     name = model or DEFAULT_COUNTER
     is_counter = name.partition(":")[0] in BUILT_IN
-    counter = operations.counter(name if is_counter else f"model:{name}", "/model")
+    counter = operations.counter(name if is_counter else f"model:{name}", "/model", None if model else "model")
     from ..estimators.cutting import tokenizer_of
 
     with faults_at("/model"):

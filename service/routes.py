@@ -84,7 +84,7 @@ class Operations:
     def compare(self, body: CompareBody) -> Done:
         """Count as ``count`` does, beside a naive estimate, and report the gap between the two."""
         texts, specs = self._asked(body), self._counters(body)
-        self.counter(body.baseline, "/baseline")
+        self.counter(body.baseline, "/baseline", None if "baseline" in body.model_fields_set else "baseline")
         price, as_of = price_of(body), time_of(body)
         with faults_at("/request"):
             report = compare(
@@ -104,7 +104,7 @@ class Operations:
         """Show the tokens of texts, with where each begins and ends."""
         (spec,) = body.specs()
         pointer = "/counter" if body.counter else "/model"
-        counter = self.counter(spec, pointer)
+        counter = self.counter(spec, pointer, None if body.counter or body.model else "counter")
         with faults_at(pointer):
             tokenizer = tokenizer_of(counter)
         self.check_texts(body.input, self.settings.max_tokenize_chars)
@@ -165,18 +165,23 @@ class Operations:
         """The models with their limits; ``everything`` takes in the price table's."""
         return {"models": [row.to_dict() for row in list_models(containing, everything=everything)]}
 
-    def counter(self, spec: str, pointer: str) -> Counter:
-        """A counter that is allowed. Raises Problem, pointing to where the spec was given."""
-        self.check_allowed(spec, pointer)
+    def counter(self, spec: str, pointer: str, default_of: str | None = None) -> Counter:
+        """A counter that is allowed. Raises Problem, pointing to where the spec was given.
+
+        ``default_of`` is the member that would name another, where nothing was given and the spec is the default.
+        """
+        self.check_allowed(spec, pointer, default_of)
         with faults_at(pointer):
             return get_counter(spec)
 
-    def check_allowed(self, spec: str, pointer: str) -> None:
-        """Refuse a counter that the settings do not offer."""
+    def check_allowed(self, spec: str, pointer: str, default_of: str | None = None) -> None:
+        """Refuse a counter that the settings do not offer; of a default, point to no member: none is wrong."""
         name = spec.partition(":")[0]
         if name not in self.settings.counters and (name in BUILT_IN or name in plugins()):
-            detail = f"the counter {name!r} is not offered over HTTP; GET /v1/counters lists those that are"
-            raise Problem("counter-not-allowed", detail, (Fault(pointer, detail),))
+            what = f"the counter {name!r}" if default_of is None else f"give {default_of!r}: its default, {name!r},"
+            offered = ", ".join(self.settings.counters)
+            detail = f"{what} is not offered over HTTP; GET /v1/counters lists those that are: {offered}"
+            raise Problem("counter-not-allowed", detail, (Fault(pointer if default_of is None else "", detail),))
 
     def check_texts(
         self, given: str | Sequence[str], most: int | None = None, times: int = 1, pointer: str = "/input"
@@ -229,9 +234,11 @@ class Operations:
             with faults_at("/request"):
                 read_request(body.request)  # what is wrong with it otherwise comes first
             raise invalid(model_pointer(body.request), "the request names no model: give 'model', or 'counters'")
+        default_of = None if body.counters or body.model or body.request is not None else "counters"
         for spec in specs:
             where = "/model" if body.model else model_pointer(body.request)
-            self.counter(spec, f"/counters/{body.counters.index(spec)}" if spec in body.counters else where)
+            where = f"/counters/{body.counters.index(spec)}" if spec in body.counters else where
+            self.counter(spec, where, default_of)
         return specs
 
     def _done(self, report: Report) -> Done:

@@ -241,6 +241,12 @@ def restricted(serve: Callable[..., Any]) -> Iterator[Any]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def few(serve: Callable[..., Any]) -> Iterator[Any]:
+    with serve(counters="chars,bytes") as started:
+        yield started
+
+
 @pytest.mark.parametrize(
     ("path", "body", "pointer"),
     [
@@ -273,6 +279,37 @@ def test_only_the_counters_of_the_settings_are_used(restricted: Any, path: str, 
     if pointer is not None:
         assert response.json()["errors"][0]["pointer"] == pointer
     assert restricted.post("/v1/fit", {"model": "gpt-4", "input": "a", "counter": "o200k_base"}).json()["tokens"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "member", "default"),
+    [
+        ("/v1/count", {"input": "a"}, "counters", "o200k_base"),
+        ("/v1/compare", {"input": "a"}, "counters", "o200k_base"),
+        ("/v1/compare", {"input": "a", "counters": ["chars"]}, "baseline", "words"),
+        ("/v1/tokenize", {"input": "a"}, "counter", "o200k_base"),
+        ("/tokenize", {"prompt": "a"}, "model", "o200k_base"),
+        ("/detokenize", {"tokens": [1]}, "model", "o200k_base"),
+    ],
+)
+def test_a_default_that_is_not_offered_is_no_member_of_the_body(
+    few: Any, path: str, body: Any, member: str, default: str
+) -> None:
+    """It is said which counters there are and how to name one; none of them is taken in place of the default."""
+    response = few.post(path, body)
+    answered = response.json()
+    detail = f"give '{member}': its default, '{default}', is not offered over HTTP; GET /v1/counters lists those "
+    assert response.status_code == 403
+    if "error" in answered:
+        assert answered["error"]["param"] is None
+        assert answered["error"]["message"] == detail + "that are: chars, bytes"
+    else:
+        assert answered["errors"] == [{"pointer": "", "detail": detail + "that are: chars, bytes"}]
+
+
+def test_a_cost_without_a_model_misses_that_first(few: Any) -> None:
+    problem = few.post("/v1/cost", {"request": {"messages": CHAT["messages"]}}).json()
+    assert (problem["status"], problem["errors"][0]["pointer"]) == (422, "/request/model")
 
 
 def test_as_much_as_the_documents_say_is_taken(server: Any) -> None:
