@@ -168,14 +168,23 @@ def _parts(error: Mapping[str, Any], body: object) -> Iterator[object]:
             yield part
 
 
-_STEP = r'[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\]'
-_PLACE = re.compile(rf"(?:request: )?((?:{_STEP})(?:\.?(?:{_STEP}))*): ", re.ASCII)
+_NAME = r"[A-Za-z_$][\w$-]*"
+_INDEX = r'\[\d+\]|\["(?:[^"\\]|\\.)*"\]'
+_STEP = f"{_NAME}|{_INDEX}"
+# A name follows a dot, so that there is one way to read a place: else a long name takes time exponential in it.
+_PLACE = re.compile(rf"(?:request: )?((?:{_STEP})(?:\.{_NAME}|{_INDEX})*): ", re.ASCII)
 
 
 def path_pointer(message: str) -> str:
     """``/messages/2/content`` of an error that begins ``messages[2].content: ``."""
+    place, _ = split_place(message)
+    return "" if place == "request" else pointer_of(place)
+
+
+def split_place(message: str) -> tuple[str, str]:
+    """The place that an error begins with, as the estimators write it, and the rest; "" where it names none."""
     match = _PLACE.match(message)
-    return "" if match is None or match[1] == "request" else pointer_of(match[1])
+    return ("", message) if match is None else (match[1], message[match.end() :])
 
 
 def pointer_of(path: str) -> str:
