@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..estimators.fields import join
 from .operations import OWN, Face
-from .problems import Problem
+from .problems import Problem, split_place, steps_of
 
 _AS_BAD_REQUEST = {408: 400, 415: 400, 422: 400}
 
@@ -23,21 +24,41 @@ def _place(problem: Problem) -> str | None:
     """The place of the fault as vendors write it: ``input[0].content``."""
     if not problem.faults or not problem.faults[0].pointer:
         return None
-    parts = problem.faults[0].pointer[1:].split("/")
-    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", ".".join(parts))
+    place = ""
+    for part in steps_of(problem.faults[0].pointer):
+        place = join(place, int(part) if part.isdecimal() else part)
+    return place
+
+
+def _said(problem: Problem) -> tuple[str | None, str]:
+    """The place of the fault, and what is wrong with it, without the place where that comes first."""
+    place, detail = _place(problem), problem.detail
+    if place is None:
+        return None, detail
+    said, rest = split_place(detail)
+    if place == said or place.endswith(f".{said}"):  # of a request within the body, the place in it
+        return place, rest
+    return place, detail.removeprefix(f"{problem.faults[0].pointer}: ")
+
+
+def _message(problem: Problem) -> str:
+    """What is wrong, after its place where it says that: for vendors whose errors have a member for it."""
+    place, said = _said(problem)
+    return problem.detail if said == problem.detail else f"{place}: {said}"
 
 
 def _placed(problem: Problem) -> str:
     """What is wrong, after its place: for vendors whose errors have no member for that."""
-    place = _place(problem)
-    return problem.detail if place is None or place in problem.detail else f"{place}: {problem.detail}"
+    place, said = _said(problem)
+    named = place is None or f"'{place}'" in said or said.startswith(f"{place} ")
+    return said if named else f"{place}: {said}"
 
 
 def _openai_error(problem: Problem, request_id: str) -> dict[str, Any]:
     codes = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
     codes |= {404: "model_not_found"} if problem.kind == "unknown-name" else {}
     kind = "server_error" if problem.status >= 500 else _OPENAI_TYPES.get(problem.status, "invalid_request_error")
-    body = {"message": problem.detail, "type": kind, "param": _place(problem), "code": codes.get(problem.status)}
+    body = {"message": _message(problem), "type": kind, "param": _place(problem), "code": codes.get(problem.status)}
     return {"error": body}
 
 
@@ -55,7 +76,7 @@ def _google_error(problem: Problem, request_id: str) -> dict[str, Any]:
 def _vllm_error(problem: Problem, request_id: str) -> dict[str, Any]:
     code = _AS_BAD_REQUEST.get(problem.status, problem.status)
     body = {
-        "message": problem.detail,
+        "message": _message(problem),
         "type": _VLLM_TYPES.get(code, "BadRequestError"),
         "param": _place(problem),
         "code": code,

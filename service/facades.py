@@ -173,7 +173,8 @@ def _count(
     for path in counted.not_counted:
         most = most_tokens(request, path, counter)
         if most is None:
-            detail = f"{path} may be part of the prompt, and cannot be counted offline: leave it out"
+            whole = ".".join((*map(str, at), path))
+            detail = f"{whole} may be part of the prompt, and cannot be counted offline: leave it out"
             raise invalid(pointer_to(at) + pointer_of(path), detail)
         uncounted += most
     operations.warmed(f"model:{model}")

@@ -126,6 +126,11 @@ def pointer_to(parts: Iterable[object]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def steps_of(pointer: str) -> list[str]:
+    """The members that a JSON pointer leads through: the other way of ``pointer_to``."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
 def faults_of(errors: Sequence[Mapping[str, Any]], body: object) -> tuple[Fault, ...]:
     """What pydantic found, as pointers into ``body``; each place once.
 

@@ -239,6 +239,54 @@ def test_what_is_empty_adds_nothing(server: Any, path: str, body: dict[str, Any]
     assert "part_not_counted" not in response.headers.get("x-tokengap-warnings", "")
 
 
+WHOLE = "generateContentRequest."
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place", "message"),
+    [
+        (GEMINI, {"contents": [{"parts": [{"text": 3}]}]}, "contents[0].parts[0].text",
+         "a string is needed, not a number"),
+        (GEMINI, {"generateContentRequest": {"contents": [{"parts": [{"text": 3}]}]}},
+         f"{WHOLE}contents[0].parts[0].text", "a string is needed, not a number"),
+        (GEMINI, {"generateContentRequest": {"contents": []}}, f"{WHOLE}contents",
+         "empty: at least one message or text is needed"),
+        (GEMINI, {"contents": 3}, "contents", "an array of contents is needed, each with its parts"),
+        (GEMINI, {"model": 3}, "model", "Input should be a valid string"),
+        (GEMINI, {"contents": [ASKED], "tools": [{"functionDeclarations": [{"name": "f", "parameters": {
+            "type": "object", "properties": {"a b/c": {"type": "x"}}}}]}]},
+         'tools[0].functionDeclarations[0].parameters.properties["a b/c"].type', "'x' is not a JSON Schema type"),
+        (MESSAGES, {"messages": [USER], "tools": [{"name": "a", "input_schema": {"type": "object", "properties": {
+            "a b": {"type": "x"}}}}]}, 'tools[0].input_schema.properties["a b"].type', "'x' is not a JSON Schema type"),
+        (MESSAGES, {"messages": 3}, "messages", "an array is needed, not a number"),
+        (RESPONSES, {"input": "a", "model": 3}, "model", "Input should be a valid string"),
+        (RESPONSES, {"input": [{"role": "user", "content": 3}]}, "input[0].content", "a text, an array of parts"),
+        ("/tokenize", {"prompt": 3}, "prompt", "Input should be a valid string"),
+    ],
+)  # fmt: skip
+def test_the_place_of_a_fault_is_said_once(
+    server: Any, path: str, body: dict[str, Any], place: str, message: str
+) -> None:
+    model = {RESPONSES: {"model": "gpt-4o"}, MESSAGES: {"model": "claude-opus-4-6"}}.get(path, {})
+    error = server.post(path, {**model, **body}).json()["error"]
+    assert error["message"].startswith(f"{place}: {message}")
+    assert error.get("param", place) == place
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"contents": [{**ASKED, "a b": 1}]}, 'contents[0]["a b"] may be part of the prompt'),
+        ({"generateContentRequest": {"contents": [ASKED], "tools": [{"googleSearch": {}}]}},
+         f"{WHOLE}tools[0].googleSearch may be part of the prompt"),
+        ({"generateContentRequest": {}}, f"{WHOLE}contents: 'contents' is missing"),
+        ({"foo": 1}, "'foo' is no member of this call"),
+    ],
+)  # fmt: skip
+def test_a_message_that_names_the_place_is_not_put_after_it(server: Any, body: dict[str, Any], message: str) -> None:
+    assert server.post(GEMINI, body).json()["error"]["message"].startswith(message)
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta"])
 def test_google_paths(server: Any, version: str) -> None:
     path = f"/{version}/models/gemini-2.5-pro:countTokens"
