@@ -104,7 +104,8 @@ _ROUTING: Mapping[str, Known] = {
 GENERATION_SETTINGS: Mapping[str, Known] = {
     **_spelled(
         "temperature topP topK candidateCount maxOutputTokens stopSequences responseMimeType seed presencePenalty "
-        "frequencyPenalty responseLogprobs logprobs responseModalities enableAffectiveDialog enableEnhancedCivicAnswers"
+        "frequencyPenalty responseLogprobs logprobs responseModalities enableAffectiveDialog "
+        "enableEnhancedCivicAnswers audioTimestamp"  # the last adds to audio alone, which is noted itself
     ),
     **_spelled("thinkingConfig", spellings("includeThoughts thinkingBudget thinkingLevel")),
     **_spelled("routingConfig", _ROUTING),
@@ -126,8 +127,14 @@ CLIENT_SETTINGS: Mapping[str, Known] = {
 HISTORY = names("previous_response_id conversation thread")
 """Keys that stand for earlier messages which the provider has."""
 
-ELSEWHERE = HISTORY | names(
-    "prompt_id cachedContent cached_content container context_management compaction mcp_servers web_search_options "
-    "prediction suffix"
+STYLES = names("personality")
+"""Keys that name a style of the provider's own, in words that only it has."""
+
+ELSEWHERE = HISTORY.union(
+    STYLES,
+    names(
+        "prompt_id cachedContent cached_content container context_management compaction mcp_servers web_search_options "
+        "prediction suffix"
+    ),
 )
 """Keys whose content the provider has, makes or puts in place: part of the prompt, or maybe, and not counted."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..estimators.limits import find_limits
 from ..estimators.request_count import RequestCount, count_request
+from ..estimators.settings import STYLES
 from ..estimators.uncounted import most_tokens
 from ..tokenizers.counter import Counter, Encoder
 from ..tokenizers.errors import unknown_name
@@ -156,10 +157,11 @@ def _refuse_unknown(body: bodies.VendorBody) -> None:
 
 def _count(
     operations: Operations, request: dict[str, Any], model: str, check: Shape, at: At = ()
-) -> tuple[RequestCount, int]:
+) -> tuple[RequestCount, int | None]:
     """Count a request, which stands ``at`` a place of the body, or refuse it as its vendor would.
 
-    With it comes the most tokens of what is not counted, but may be in the prompt as it is in the request.
+    With it comes the most tokens of what is not counted, but may be in the prompt as it is in the request; ``None``
+    where nothing bounds them.
     """
     operations.check_allowed(f"model:{model}", "/model")
     if known_model(model) is None:
@@ -171,6 +173,8 @@ def _count(
         counted = count_request(request, model)
     uncounted, counter = 0, operations.counter(f"model:{model}", "/model")
     for path in counted.not_counted:
+        if path in STYLES:
+            continue
         most = most_tokens(request, path, counter)
         if most is None:
             whole = ".".join((*map(str, at), path))
@@ -178,7 +182,7 @@ def _count(
             raise invalid(pointer_to(at) + pointer_of(path), detail)
         uncounted += most
     operations.warmed(f"model:{model}")
-    return counted, uncounted
+    return counted, None if STYLES.intersection(counted.not_counted) else uncounted
 
 
 def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, Encoder, int | None]:
@@ -195,13 +199,16 @@ def _vllm_counter(operations: Operations, model: str | None) -> tuple[Counter, E
     return counter, tokenizer, None if is_counter else find_limits(name).context_window
 
 
-def _done(counted: RequestCount, uncounted: int, answer: Mapping[str, Any]) -> Done:
-    """``uncounted`` more tokens there may be."""
-    bounds, warnings = _bounds(counted), counted.warnings
-    if uncounted:
+def _done(counted: RequestCount, uncounted: int | None, answer: Mapping[str, Any]) -> Done:
+    """``uncounted`` more tokens there may be; ``None``: nobody knows how many."""
+    bounds, warnings, kind = _bounds(counted), counted.warnings, counted.kind
+    if uncounted is None:
+        bounds, kind = None, "heuristic"
+        warnings = tuple(dict.fromkeys((*warnings, "uncalibrated", "part_not_counted")))
+    elif uncounted:
         bounds, warnings = bounds and (bounds[0], bounds[1] + uncounted), (*warnings, "part_not_counted")
     rule = f"{counted.tokenizer}; {counted.rule.name}" if counted.rule else counted.tokenizer
-    return Done(answer, _quality(counted.kind, rule, counted.fingerprint, bounds, warnings), (counted,))
+    return Done(answer, _quality(kind, rule, counted.fingerprint, bounds, warnings), (counted,))
 
 
 def _bounds(counted: RequestCount) -> tuple[int, int] | None:

@@ -356,7 +356,7 @@ def test_a_body_that_is_too_long_is_refused(server: Any, chunked: bool) -> None:
 
 
 def test_a_long_name_that_is_cut_off_takes_no_time_to_place(server: Any) -> None:
-    """The place is cut inside of quotes, so that it is none: to find that out once took time exponential in the name."""
+    """The place is cut inside of quotes, so that it is none; to find that out took time exponential in the name."""
     content: Any = "deep"
     for _ in range(110):
         content = [content]

@@ -360,6 +360,25 @@ def test_other_shapes_are_refused_as_the_vendor_would(server: Any, path: str, bo
         assert place in error["message"]
 
 
+def test_a_style_of_unknown_length_is_said_to_be_one(server: Any) -> None:
+    client = openai_of(server).responses.input_tokens.with_raw_response
+    plain = client.count(model="gpt-4o", input="Hi")
+    styled = client.count(model="gpt-4o", input="Hi", personality="friendly")
+    assert styled.parse() == plain.parse()
+    assert plain.headers["x-tokengap-kind"] == "reconstructed"
+    assert styled.headers["x-tokengap-kind"] == "heuristic"
+    assert "x-tokengap-interval" not in styled.headers
+    assert {"uncalibrated", "part_not_counted"} <= set(styled.headers["x-tokengap-warnings"].split(", "))
+
+
+@pytest.mark.parametrize("name", ["audioTimestamp", "audio_timestamp"])
+def test_timestamps_of_audio_add_nothing_where_there_is_none(server: Any, name: str) -> None:
+    plain = server.post(GEMINI, {"contents": [ASKED]})
+    marked = server.post(GEMINI, {"contents": [ASKED], "generationConfig": {name: True}})
+    assert (marked.status_code, marked.json()) == (200, plain.json())
+    assert marked.headers["x-tokengap-warnings"] == plain.headers["x-tokengap-warnings"]
+
+
 def test_settings_that_add_nothing_pass(server: Any) -> None:
     body = {"model": "gpt-4o", "input": "Hi", "temperature": 0, "max_output_tokens": 9, "metadata": {"a": "b"}}
     assert server.post("/v1/responses/input_tokens", body).status_code == 200
