@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..tokenizers.errors import TokengapError
-from .fields import describe, join, members
+from .fields import describe, join, members, snake_case
 from .response_calls import Calls, billed_calls
 from .usage import UNITS, Usage, check_count, shown, usage_from_counts
+from .usage_places import in_words_of
 
 FORMATS = ("openai-chat", "openai-responses", "anthropic", "gemini", "tokengap")
 """The shapes understood; "tokengap" is our own, the fields of Usage."""
@@ -90,7 +91,14 @@ def read_usage(report: object, format: str | None = None, provider: str | None =
     warnings = [*reader.warnings, *calls.warnings, *reader.leftover()]
     if geo not in (None, "", "global", "not_available"):
         warnings.append(f"regional_price: the call ran in {geo!r}, whose uplift the table does not have")
-    return ReportedUsage(usage_from_counts(counts), format, model, provider, served, tuple(warnings))
+    return ReportedUsage(_usage(counts, reader, format), format, model, provider, served, tuple(warnings))
+
+
+def _usage(counts: Mapping[str, object], reader: _Reader, format: str) -> Usage:
+    try:
+        return usage_from_counts(counts)
+    except TokengapError as error:
+        raise TokengapError(in_words_of(str(error), reader.body, reader.path, format)) from None
 
 
 def _body(report: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -167,6 +175,10 @@ class _Reader:
         if value is None and not self.body.keys() & {"total_tokens", "totalTokenCount", "total_token_count"}:
             self.warnings.append(f"no_output: {self.path}.{names[0]} is missing, and was taken to be 0")
         return value or 0
+
+    def at(self, *names: str) -> str:
+        """The path of the first of these names that is there."""
+        return f"{self.path}.{next((name for name in names if self.body.get(name) is not None), names[0])}"
 
     def word(self, *names: str) -> str | None:
         self.read.update(names)
@@ -330,7 +342,8 @@ def _anthropic(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
     written = short + long if created is None else created
     if parts.body and short + long != written:
         raise TokengapError(
-            f"contradictory usage: {parts.path} adds up to {short + long}, but cache_creation_input_tokens is {written}"
+            f"contradictory usage: {parts.path} adds up to {short + long}, "
+            f"but {reader.path}.cache_creation_input_tokens is {written}"
         )
     tools = reader.part("server_tool_use")
     tools.count("web_fetch_requests")  # costs nothing beyond its tokens
@@ -353,7 +366,7 @@ def _gemini(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
     total = reader.maybe("totalTokenCount", "total_token_count")
     if total is not None and total != prompt + tool + candidates + thoughts:
         raise TokengapError(
-            f"contradictory usage: {reader.path}.totalTokenCount is {total}, "
+            f"contradictory usage: {reader.at('totalTokenCount', 'total_token_count')} is {total}, "
             f"but its parts add up to {prompt + tool + candidates + thoughts}"
         )
     cached = reader.count("cachedContentTokenCount", "cached_content_token_count")
@@ -368,15 +381,14 @@ def _gemini(reader: _Reader, says_xai: bool) -> dict[str, int | None]:
         "reasoning": thoughts,
     }
     for where, rows, whole in (
-        ("prompt", sent, prompt),
-        ("toolUsePrompt", tools, tool),
-        ("candidates", got, candidates + thoughts),
-        ("cache", kinds or {}, cached),
+        ("promptTokensDetails", sent, prompt),
+        ("toolUsePromptTokensDetails", tools, tool),
+        ("candidatesTokensDetails", got, candidates + thoughts),
+        ("cacheTokensDetails", kinds or {}, cached),
     ):
         if (total := sum(rows.values())) > whole:
-            raise TokengapError(
-                f"contradictory usage: {reader.path}.{where}TokensDetails add up to {total} tokens, more than {whole}"
-            )
+            place = reader.at(where, snake_case(where))
+            raise TokengapError(f"contradictory usage: {place} add up to {total} tokens, more than {whole}")
     for kind in ("audio", "image", "video"):
         counts[f"input_{kind}"] = sent.get(kind, 0) + tools.get(kind, 0)
         counts[f"output_{kind}"] = got.get(kind, 0)

@@ -56,29 +56,32 @@ class Usage:
             if (count := getattr(self, name)) is not None:
                 check_count(count, name)
         if self.cache_read + self.cache_write > self.input:
-            raise self._more("cache_read and cache_write", self.cache_read + self.cache_write, "input")
+            raise self._more(("cache_read", "cache_write"), "input")
         if self.cache_write_1h > self.cache_write:
-            raise self._more("cache_write_1h", self.cache_write_1h, "cache_write")
+            raise self._more(("cache_write_1h",), "cache_write")
         if self.reasoning > self.output:
-            raise self._more("reasoning", self.reasoning, "output")
-        if (sent := self.input_audio + self.input_image + self.input_video) > self.input:
-            raise self._more("input_audio, input_image and input_video", sent, "input")
-        if (received := self.output_audio + self.output_image + self.output_video) > self.output:
-            raise self._more("output_audio, output_image and output_video", received, "output")
+            raise self._more(("reasoning",), "output")
+        if self.input_audio + self.input_image + self.input_video > self.input:
+            raise self._more(("input_audio", "input_image", "input_video"), "input")
+        if self.output_audio + self.output_image + self.output_video > self.output:
+            raise self._more(("output_audio", "output_image", "output_video"), "output")
         self._check_cached_kinds()
 
     def _check_cached_kinds(self) -> None:
         cached = (self.cache_read_audio or 0, self.cache_read_image or 0, self.cache_read_video or 0)
         if sum(cached) > self.cache_read:
-            raise self._more("cache_read_audio, cache_read_image and cache_read_video", sum(cached), "cache_read")
+            raise self._more(_OPTIONAL, "cache_read")
         for kind, count in zip(MODALITIES, cached, strict=True):
             if count and count > getattr(self, f"input_{kind}"):
-                raise self._more(f"cache_read_{kind}", count, f"input_{kind}")
+                raise self._more((f"cache_read_{kind}",), f"input_{kind}")
 
-    def _more(self, part: str, count: int, whole: str) -> TokengapError:
+    def _more(self, parts: tuple[str, ...], whole: str) -> TokengapError:
+        counts = {part: count for part in parts if (count := getattr(self, part))}
+        *others, last = counts
+        named = f"{', '.join(others)} and {last}" if others else last
         return TokengapError(
-            f"contradictory usage: {part} ({count}) cannot be more than {whole} ({getattr(self, whole)}), "
-            "of which they are a part"
+            f"contradictory usage: {named} ({sum(counts.values())}) cannot be more than {whole} "
+            f"({getattr(self, whole)}), of which they are a part"
         )
 
     def counts(self) -> dict[str, int | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -35,6 +35,7 @@ _COUNTS = {
 
 _PARTS_OF = {
     "cache_read": ("cache_read", "cached_share", "cache_write"),
+    "cache_write": ("cache_write",),
     "cache_write_1h": ("cache_write_1h",),
     "reasoning": ("reasoning_tokens",),
     "input": ("input_tokens",),
@@ -44,8 +45,10 @@ _PARTS_OF = {
 
 _ABOUT_VARIANT = re.compile(r"no (?:batch|flex|priority|fast) price is known|.*leave out the variant")
 _ABOUT_USAGE = re.compile(
-    r"(?:(?:bad|contradictory) usage: )?(?P<path>[A-Za-z_][\w.\[\]]*)(?:: | is | has | and | does | \()", re.ASCII
+    r"(?:(?:bad|contradictory) usage: )?(?P<path>[A-Za-z_][\w.\[\]]*)(?:: | is | has | and | does | adds? | '|, | \()",
+    re.ASCII,
 )
+_IN_USAGE = re.compile(r"\busage(?:Metadata|_metadata)?\.\w+(?:\.\w+|\[\d+\])*", re.ASCII)
 _FACTOR = re.compile(r"[0-9]{1,6}(\.[0-9]{1,9}|/[1-9][0-9]{0,5})?", re.ASCII)
 
 
@@ -192,31 +195,33 @@ def _volume(body: CostBody, priced: CostResult, options: Mapping[str, Any]) -> V
 
 @contextmanager
 def _precise(body: CostBody) -> Iterator[None]:
-    """Point to the member that an error is about, where it says which; others stay."""
+    """Point to the members that an error is about, where it says which; others stay."""
     try:
         yield
     except UnknownNameError:
         raise
     except TokengapError as error:
-        pointer = _place_of(str(error), body)
-        if pointer is None:
+        pointers, detail = _places_of(str(error), body), in_http(str(error))
+        if not pointers:
             raise
-        raise invalid(pointer, in_http(str(error))) from None
+        raise Problem("invalid-request", detail, tuple(Fault(pointer, detail) for pointer in pointers)) from None
 
 
-def _place_of(message: str, body: CostBody) -> str | None:
+def _places_of(message: str, body: CostBody) -> Sequence[str]:
+    """Pointers to what the message is about, the first to what is wrong with the others."""
     if _ABOUT_VARIANT.match(message):
         if body.variant is not None or body.request is None:
-            return "/usage" if body.variant is None and body.usage is not None else "/variant"
-        return "/request" + pointer_of(variant_path(body.request))
+            return ("/usage" if body.variant is None and body.usage is not None else "/variant",)
+        return ("/request" + pointer_of(variant_path(body.request)),)
     if message.startswith("a model is needed"):
-        return "/model"
+        return ("/model",)
     if (found := _ABOUT_USAGE.match(message)) is None:
-        return None
+        return ()
     if body.usage is not None:
-        return "/usage" + pointer_to(_steps_in(body.usage, found["path"]))
+        named = dict.fromkeys((found["path"], *_IN_USAGE.findall(message)))
+        return tuple(dict.fromkeys("/usage" + pointer_to(_steps_in(body.usage, path)) for path in named))
     given = (name for name in _PARTS_OF.get(found["path"], ()) if getattr(body, name) is not None)
-    return next((f"/{name}" for name in given), None)
+    return tuple(f"/{name}" for name in given)[:1]
 
 
 def _steps_in(report: Mapping[str, Any], path: str) -> Iterator[str]:

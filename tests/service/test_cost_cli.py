@@ -60,7 +60,7 @@ def test_published_prices(case: dict[str, Any], capsys: Capture) -> None:
     for name, count in case["usage"].items():
         args += [OPTIONS[name], str(count)]
     if case["id"] == "p23":
-        assert "cache_read and cache_write (8000) cannot be more than input (100)" in refusal(capsys, *args)
+        assert "cache_read (8000) cannot be more than input (100)" in refusal(capsys, *args)
         return
     result = answer(capsys, *args, exit=2 if case["total_usd"] is None else 0)
     if case["total_usd"] is None:

@@ -121,6 +121,57 @@ def test_what_cannot_be_priced(server: Any, body: Any, status: int, pointer: str
     assert "--" not in response.json()["detail"], "an option of the command line"
 
 
+SENT, GOT = {"prompt_tokens": 10}, {"completion_tokens": 5}
+GEMINI = {"promptTokenCount": 10, "candidatesTokenCount": 5}
+IN_PYTHON = {"prompt_token_count": 10, "candidates_token_count": 5}
+CLAUDE = {"input_tokens": 10, "output_tokens": 5}
+CACHED = ("cachedContentTokenCount", "promptTokenCount", "toolUsePromptTokenCount")
+
+
+@pytest.mark.parametrize(
+    ("usage", "places"),
+    [
+        ({**SENT, **GOT, "prompt_tokens_details": {"cached_tokens": 20}},
+         ["prompt_tokens_details/cached_tokens", "prompt_tokens"]),
+        ({**SENT, **GOT, "prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 5}},
+         ["prompt_tokens_details/cached_tokens", "prompt_tokens_details/cache_write_tokens", "prompt_tokens"]),
+        ({**SENT, **GOT, "prompt_tokens_details": {"audio_tokens": 8, "image_tokens": 5}},
+         ["prompt_tokens_details/audio_tokens", "prompt_tokens_details/image_tokens", "prompt_tokens"]),
+        ({**SENT, **GOT, "completion_tokens_details": {"reasoning_tokens": 6}},
+         ["completion_tokens_details/reasoning_tokens", "completion_tokens"]),
+        ({**SENT, **GOT, "prompt_cache_hit_tokens": 20}, ["prompt_cache_hit_tokens", "prompt_tokens"]),
+        ({**SENT, **GOT, "total_tokens": 20}, ["total_tokens"]),
+        ({**CLAUDE, "input_token_details": {"cached_tokens": 20}},
+         ["input_token_details/cached_tokens", "input_tokens"]),
+        ({"usage": {**CLAUDE, "output_tokens_details": {"thinking_tokens": 6}}},
+         ["usage/output_tokens_details/thinking_tokens", "usage/output_tokens"]),
+        ({**CLAUDE, "cache_creation_input_tokens": 3, "cache_creation": {"ephemeral_1h_input_tokens": 5}},
+         ["cache_creation", "cache_creation_input_tokens"]),
+        ({**GEMINI, "totalTokenCount": 5}, ["totalTokenCount"]),
+        ({**IN_PYTHON, "total_token_count": 5}, ["total_token_count"]),
+        ({"usageMetadata": {**GEMINI, "toolUsePromptTokenCount": 2, "cachedContentTokenCount": 13}},
+         [f"usageMetadata/{name}" for name in CACHED]),
+        ({"usage_metadata": {**IN_PYTHON, "cached_content_token_count": 13}},
+         ["usage_metadata/cached_content_token_count", "usage_metadata/prompt_token_count"]),
+        ({**IN_PYTHON, "prompt_tokens_details": [{"modality": "AUDIO", "token_count": 11}]}, ["prompt_tokens_details"]),
+        ({**GEMINI, "promptTokensDetails": [{"modality": "SMELL", "tokenCount": 1}]},
+         ["promptTokensDetails/0/modality"]),
+        ({**GEMINI, "cachedContentTokenCount": 5, "cacheTokensDetails": [{"modality": "AUDIO", "tokenCount": 5}]},
+         ["cacheTokensDetails"]),
+        ({"input": 10, "output": 1, "cache_read": 2, "cache_read_audio": 2, "cache_read_image": 1, "input_audio": 3},
+         ["cache_read_audio", "cache_read_image", "cache_read"]),
+        ({"service_tier": "priority", "usage": {**CLAUDE, "speed": "fast"}}, ["service_tier", "usage/speed"]),
+    ],
+)  # fmt: skip
+def test_a_contradiction_in_a_report_points_to_its_members(server: Any, usage: Any, places: list[str]) -> None:
+    """The part comes first, and the message has the names of the report, as it does on the command line."""
+    problem = server.post("/v1/cost", {"model": "gpt-4o", "usage": usage}).json()
+    assert problem["status"] == 422
+    assert [error["pointer"] for error in problem["errors"]] == [f"/usage/{place}" for place in places]
+    for place in places:
+        assert place.rpartition("/")[2] in problem["detail"]
+
+
 @pytest.mark.parametrize(
     ("query", "command"),
     [
