@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -37,9 +37,12 @@ class Keys:
     def __bool__(self) -> bool:
         return bool(self._digests)
 
-    def check(self, headers: Headers) -> str:
-        """The name of the first right key that was sent: the beginning of its digest. Raises Problem without one."""
-        for key in _sent(headers):
+    def check(self, headers: Headers, others: Iterable[bytes] = ()) -> str:
+        """The name of the first right key that was sent: the beginning of its digest. Raises Problem without one.
+
+        ``others`` are keys that were sent elsewhere than in headers.
+        """
+        for key in (*_sent(headers), *others):
             sent = sha256(key).digest()
             found = [digest for digest in self._digests if hmac.compare_digest(digest, sent)]
             if found:

@@ -181,6 +181,13 @@ class GoogleAnswer(Answer):
     total_tokens: int = Field(alias="totalTokens")
 
 
+class GoogleModelsAnswer(Answer):
+    """A page of models; without ``nextPageToken`` the last one."""
+
+    models: list[dict[str, Any]]
+    next_page_token: str | None = Field(default=None, alias="nextPageToken")
+
+
 class VllmTokenizeAnswer(Answer):
     count: int
     max_model_len: int | None

@@ -20,10 +20,11 @@ from .cors import Cors, Preflights
 from .costing import Costing
 from .door import Door
 from .environment import read_settings
-from .facade_errors import face_of
+from .facade_errors import GOOGLE, face_of
+from .facade_models import list_for
 from .facades import facades
 from .openapi import complete, problems
-from .operations import DocumentedRoute, Done, Engine, Operation, OperationRoute, check_query, encode
+from .operations import OWN, DocumentedRoute, Done, Engine, Face, Operation, OperationRoute, check_query, encode
 from .problems import Fault, Problem, internal, retry_after
 from .process import give_back_memory, keep_what_is_loaded
 from .protection import Bodies, Workers
@@ -265,9 +266,29 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
         containing: Annotated[str, Query(max_length=100, description="only names that have this in them")] = "",
         everything: Annotated[bool, Query(alias="all", description="also the price table's models")] = False,
     ) -> Response:
-        """Models with their encoding, context window and output limit; none for a name that nothing has in it."""
+        """Models with their encoding, context window and output limit; none for a name that nothing has in it.
+
+        The SDKs of OpenAI, Anthropic and Google, told by their headers, get the names in their own shape and pages.
+        """
+        face = face_of(request.scope["path"], request.scope["tokengap.headers"])
+        if face is not OWN:
+            return _listed(request, face)
         _only(request, "containing", "all")
         return _json(encode(await workers.run(operations.models, containing, everything)))
+
+    @app.get(
+        "/v1beta/models",
+        response_model=answers.GoogleModelsAnswer,
+        responses=problems(400, 401, 405, 408, 429, 431, 500, 503, face=GOOGLE.media_type),
+        summary="List models as Google's API does",
+    )
+    async def google_models(
+        request: Request,
+        size: Annotated[str | None, Query(alias="pageSize", description="the most to list, up to 1000")] = None,
+        token: Annotated[str | None, Query(alias="pageToken", description="what the page before has of it")] = None,
+    ) -> Response:
+        """For ``client.models.list`` of Google's SDKs: the models that their counting call knows."""
+        return _listed(request, GOOGLE)
 
     named = access | problems(404)
 
@@ -281,6 +302,13 @@ def _add_lists(app: FastAPI, operations: Operations, costing: Costing, workers: 
         """Prices per million tokens and their source; without a pattern or provider the providers."""
         _only(request, "pattern", "provider", "as_of")
         return _json(encode(await workers.run(costing.prices, pattern, provider, as_of)))
+
+
+def _listed(request: Request, face: Face) -> Response:
+    response = _json(encode(list_for(face, request.scope["query_string"])))
+    if face.id_header is not None:
+        response.headers[face.id_header.decode()] = request.scope["tokengap.id"]
+    return response
 
 
 def _only(request: Request, *names: str) -> None:
@@ -308,7 +336,7 @@ def _problem_of(request: Request, error: Exception) -> Problem:
 
 
 def _answer_problem(request: Request, error: Exception) -> Response:
-    face = face_of(request.scope["path"])
+    face = face_of(request.scope["path"], request.scope["tokengap.headers"])
     status, head, content = face.answer(_problem_of(request, error), request.scope["tokengap.id"])
     headers = {name.decode(): value.decode() for name, value in head}
     return Response(content, status, headers)

@@ -38,7 +38,7 @@ class Door:
         app: Any,
         *,
         direct: Mapping[str, Any],
-        face_of: Callable[[str], Face],
+        face_of: Callable[[str, Mapping[bytes, bytes]], Face],
         metrics: Metrics,
         keys: Keys,
         limit: RateLimit | None,
@@ -81,11 +81,11 @@ class Door:
             if status == GONE:
                 if _cuts_off(scope, headers, problem):
                     await drain(receive)
-                await self._fail(problem, path, request_id, send_with_headers)
+                await self._fail(problem, scope, send_with_headers)
         except Exception:
             log.exception("failed", extra={"fields": {"request_id": request_id}})
             if status == GONE:
-                await self._fail(internal(), path, request_id, send_with_headers)
+                await self._fail(internal(), scope, send_with_headers)
         finally:
             self._note(scope, path if direct else _route_of(scope), status, start, request_id)
 
@@ -97,13 +97,17 @@ class Door:
                 raise retry_after("overloaded", "too many connections; try again later", 1)
         if scope["method"] == "OPTIONS" and is_preflight(scope):
             return
-        caller = self._keys.check(headers) if self._keys else ""
+        caller = ""
+        if self._keys:
+            face, query = self._face_of(scope["path"], headers), scope["query_string"]
+            caller = self._keys.check(headers, face.keys_in(query) if query else ())
         if self._limit:
             client = scope.get("client")
             await self._limit.check(caller or (client[0] if client else "unknown"))
 
-    async def _fail(self, problem: Problem, path: str, request_id: str, send: Send) -> None:
-        status, head, content = self._face_of(path).answer(problem, request_id)
+    async def _fail(self, problem: Problem, scope: Scope, send: Send) -> None:
+        face = self._face_of(scope["path"], scope["tokengap.headers"])
+        status, head, content = face.answer(problem, scope["tokengap.id"])
         await send({"type": "http.response.start", "status": status, "headers": head})
         await send({"type": "http.response.body", "body": content})
 

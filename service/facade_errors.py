@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
-from ..estimators.fields import join
-from .operations import OWN, Face
-from .problems import Problem, split_place, steps_of
+from ..estimators.fields import join, names
+from .operations import OWN, Face, check_query
+from .problems import Problem, invalid, pointer_to, split_place, steps_of
 
 _AS_BAD_REQUEST = {408: 400, 415: 400, 422: 400}
 
 
-def face_of(path: str) -> Face:
-    """How errors look at a path: to the client whose SDK would ask there, also for what is not offered."""
+def face_of(path: str, headers: Mapping[bytes, bytes] | None = None) -> Face:
+    """How errors look at a path: to the client whose SDK would ask there, also for what is not offered.
+
+    On the path of our own list of models, which the SDKs have too, the headers tell who asks.
+    """
     if (face := _FACES.get(path)) is not None:
         return face
-    return next((face for pattern, face in _PATHS if pattern.fullmatch(path)), OWN)
+    found = next((face for pattern, face in _PATHS if pattern.fullmatch(path)), OWN)
+    if found is OWN and headers and (path == _MODELS or path.startswith(f"{_MODELS}/")):
+        return next((face for name, face in _SENT_BY if name in headers), OWN)
+    return found
+
+
+def check_google_query(query: bytes, more: frozenset[str] = frozenset()) -> None:
+    """Refuse parameters that a call of Google's does not have, and those that would change the form of the answer."""
+    check_query(query, _SYSTEM | _ALT | more)
+    for name, value in parse_qsl(query.decode("latin-1")):
+        if name in _ALT and value.partition(";")[0] != "json":
+            raise invalid(pointer_to([name]), f"{name}: answers are JSON here, not {value[:40]!r}")
 
 
 def _place(problem: Problem) -> str | None:
@@ -112,11 +127,21 @@ _GOOGLE_STATUSES = {
 }
 
 
-def _face(render: Callable[[Problem, str], Mapping[str, Any]]) -> Face:
-    return Face(render, "application/json", _AS_BAD_REQUEST, b"request-id" if render is _anthropic_error else None)
+_KEY = names("key $key")
+_ALT = names("alt $alt")
+_SYSTEM = _KEY | names(
+    "access_token oauth_token prettyPrint $prettyPrint quotaUser $quotaUser $userProject $apiFormat $.xgafv"
+)
+"""Parameters of every call of Google's (cloud.google.com/apis/docs/system-parameters) that change no answer of ours."""
 
-
-OPENAI, ANTHROPIC, GOOGLE, VLLM = map(_face, (_openai_error, _anthropic_error, _google_error, _vllm_error))
+_JSON = "application/json"
+OPENAI = Face(_openai_error, _JSON, _AS_BAD_REQUEST)
+ANTHROPIC = Face(_anthropic_error, _JSON, _AS_BAD_REQUEST, id_header=b"request-id")
+GOOGLE = Face(_google_error, _JSON, _AS_BAD_REQUEST, check_query=check_google_query, key_parameters=_KEY)
+VLLM = Face(_vllm_error, _JSON, _AS_BAD_REQUEST)
+_MODELS = "/v1/models"
+_SENT_BY = ((b"anthropic-version", ANTHROPIC), (b"x-goog-api-client", GOOGLE), (b"x-stainless-lang", OPENAI))
+"""Headers by which SDKs are told; Anthropic's sends the last one as well."""
 _FACES = {
     "/v1/responses/input_tokens": OPENAI,
     "/v1/messages/count_tokens": ANTHROPIC,

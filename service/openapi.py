@@ -48,19 +48,19 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     # Keys are asked for where the operator has set some: an empty requirement says that none may do.
     document["security"] = [{}, *({name: []} for name in _KEYS)]
     for path, operations in document["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
             if path in OPEN:
                 operation["security"] = []
-            _add_headers(operation["responses"], path)
+            _add_headers(operation["responses"], path, counts=method == "post")
     return document
 
 
-def _add_headers(responses: Mapping[str, dict[str, Any]], path: str) -> None:
+def _add_headers(responses: Mapping[str, dict[str, Any]], path: str, *, counts: bool) -> None:
     for status, response in responses.items():
         names = ["X-Request-Id"]
         if status in ("429", "503"):
             names.append("Retry-After")
-        if status == "200" and face_of(path) is not OWN:
+        if status == "200" and counts and face_of(path) is not OWN:
             names += [name for name in _HEADERS if name.startswith("X-Tokengap-")]
         if path.startswith("/v1/messages/"):
             names.append("request-id")

@@ -39,6 +39,15 @@ class Done(NamedTuple):
     unpriced: str | None = None
 
 
+def check_query(query: bytes, known: frozenset[str] = frozenset()) -> None:
+    """Refuse parameters that would be ignored: those an operation does not have, and those given twice."""
+    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
+    for name in names:
+        if name not in known or names.count(name) > 1:
+            detail = "no such parameter here" if name not in known else "it is given more than once"
+            raise Problem("invalid-request", f"{name[:80]}: {detail}", (Fault(pointer_to([name[:80]]), detail),))
+
+
 Render = Callable[[Problem, str], Mapping[str, Any]]
 """From a problem and the request's id to the error body of a vendor."""
 
@@ -57,6 +66,17 @@ class Face:
     statuses: Mapping[int, int] = field(default_factory=dict)
     id_header: bytes | None = None
     """Where a vendor's SDK looks for the id of the request, if not in ``X-Request-Id``."""
+    check_query: Callable[[bytes], None] | None = None
+    """Refuses parameters that the vendor would; without it they are passed over, as other vendors do."""
+    key_parameters: frozenset[str] = frozenset()
+    """Parameters in which a vendor's clients may send the key."""
+
+    def keys_in(self, query: bytes) -> list[bytes]:
+        """The keys in a query."""
+        if not query or not self.key_parameters:
+            return []
+        given = parse_qsl(query.decode("latin-1"), encoding="latin-1")
+        return [value.encode("latin-1") for name, value in given if name in self.key_parameters]
 
     def answer(self, problem: Problem, request_id: str) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         """Status, headers and body of a problem."""
@@ -68,7 +88,7 @@ class Face:
         return self.statuses.get(problem.status, problem.status), head, content
 
 
-OWN = Face()
+OWN = Face(check_query=check_query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +139,8 @@ class OperationRoute:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = scope.get("tokengap.headers") or dict(scope["headers"])
         _check_media_type(headers)
-        if scope["query_string"] and self.operation.face is OWN:
-            check_query(scope["query_string"], frozenset())
+        if scope["query_string"] and self.operation.face.check_query is not None:
+            self.operation.face.check_query(scope["query_string"])
         raw = await self._engine.bodies.read(headers, receive)
         if raw is None:
             return
@@ -204,15 +224,6 @@ class DocumentedRoute(APIRoute):
 def _specs(body: Body, params: Mapping[str, str]) -> tuple[str, ...]:
     """What is counted with: what the body names, or the path."""
     return (*body.specs(), *(f"model:{name}" for name in params.values()))
-
-
-def check_query(query: bytes, known: frozenset[str]) -> None:
-    """Refuse parameters that would be ignored: those an operation does not have, and those given twice."""
-    names = [name for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)]
-    for name in names:
-        if name not in known or names.count(name) > 1:
-            detail = "no such parameter here" if name not in known else "it is given more than once"
-            raise Problem("invalid-request", f"{name[:80]}: {detail}", (Fault(pointer_to([name[:80]]), detail),))
 
 
 def _check_media_type(headers: Mapping[bytes, bytes]) -> None:

@@ -24,8 +24,8 @@ socket.getaddrinfo = no_network
 
 import tokengap.tokenizers, tokengap.estimators, tokengap.service
 SERVER = set(
-    "access app budgets connections cors costing door environment facade_errors facades openapi operations quick "
-    "routes serve_cli settings telemetry".split()
+    "access app budgets connections cors costing door environment facade_errors facade_models facades openapi "
+    "operations quick routes serve_cli settings telemetry".split()
 )
 modules = [
     module.name

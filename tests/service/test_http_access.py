@@ -46,6 +46,46 @@ def test_one_right_key_in_any_of_its_headers_is_enough(guarded: Any, headers: di
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+GOOGLE = "/v1beta/models/gemini-2.5-pro:countTokens"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status"),
+    [
+        (GOOGLE, "key=right", 200),
+        (GOOGLE, "%24key=other&alt=json", 200),
+        (GOOGLE, "key=wrong", 401),
+        (GOOGLE, "key=", 401),
+        (GOOGLE, "key=%ff", 401),
+        (GOOGLE, "", 401),
+        ("/v1/publishers/google/models/gemini-2.5-pro:countTokens", "key=right", 200),
+        ("/v1/count", "key=right", 401),
+        ("/v1/messages/count_tokens", "key=right", 401),
+    ],
+)
+def test_google_takes_the_key_in_the_query_too(guarded: Any, path: str, query: str, status: int) -> None:
+    answer = guarded.post(f"{path}?{query}", {"contents": [{"parts": [{"text": "a"}]}]})
+    assert answer.status_code == status, answer.text
+
+
+def test_a_key_in_the_query_is_in_no_log(guarded: Any, eventually: Callable[..., None]) -> None:
+    asked = {"X-Request-Id": "with-a-key"}
+    assert guarded.get("/v1beta/models?key=other", headers=asked).status_code == 200
+    eventually(lambda: "with-a-key" in guarded.log.read_text(), "the line of the request")
+    assert "key=" not in guarded.log.read_text()
+
+
+def test_each_sdk_is_refused_a_list_in_its_own_shape(guarded: Any) -> None:
+    sent_by = {"x-stainless-lang": "python"}
+    openai = guarded.get("/v1/models", headers=sent_by).json()
+    assert openai["error"]["code"] == "invalid_api_key"
+    claude = guarded.get("/v1/models", headers={**sent_by, "anthropic-version": "2023-06-01"}).json()
+    assert claude["error"]["type"] == "authentication_error"
+    google = guarded.get("/v1/models", headers={"x-goog-api-client": "google-genai-sdk/3.6.1"}).json()
+    assert google["error"]["status"] == "UNAUTHENTICATED"
+    assert guarded.get("/v1/models").json()["type"] == "urn:tokengap:problem:missing-key"
+
+
 def preflight(
     server: Any, origin: str = ORIGIN, method: str = "POST", headers: str = "", path: str = "/v1/count"
 ) -> Any:

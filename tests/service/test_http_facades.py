@@ -11,6 +11,7 @@ from google import genai
 from google.genai import errors, types
 
 from tokengap.estimators import count_request
+from tokengap.tokenizers.models import models
 
 TOOL = {
     "type": "function",
@@ -494,3 +495,89 @@ def test_vllm(server: Any) -> None:
         refused = server.post("/tokenize", body)
         assert refused.status_code == refused.json()["error"]["code"] == 400
     assert server.post("/detokenize", {"tokens": [300_000]}).status_code == 400
+
+
+NAMES = sorted(models())
+
+
+def test_each_sdk_lists_the_models_that_its_counting_call_knows(server: Any) -> None:
+    with openai_of(server) as gpt, anthropic_of(server) as claude, google_of(server) as gemini:
+        assert [model.id for model in gpt.models.list()] == NAMES
+        assert [model.id for model in claude.models.list()] == NAMES
+        assert [model.id for model in claude.beta.models.list()] == NAMES
+        listed = list(gemini.models.list())
+    assert [model.name for model in listed] == [f"models/{name}" for name in NAMES]
+    assert listed[0].supported_actions == ["countTokens"]
+    assert server.get("/v1beta/models").json()["models"][0]["name"] == f"models/{NAMES[0]}"
+    assert server.get("/v1/models").json().keys() == {"models"}
+
+
+def test_lists_come_in_pages(server: Any) -> None:
+    size = len(NAMES) // 3 + 1
+    with anthropic_of(server) as claude:
+        page = claude.models.list(limit=size)
+        assert ([model.id for model in page.data], page.has_more) == (NAMES[:size], True)
+        assert [model.id for model in page] == NAMES
+        before = claude.models.list(limit=2, before_id=NAMES[5])
+        assert ([model.id for model in before.data], before.has_more) == (NAMES[3:5], True)
+        assert not claude.models.list(limit=9, before_id=NAMES[2]).has_more
+    with google_of(server) as gemini:
+        listed = gemini.models.list(config={"page_size": size})
+        assert len(listed.page) == size
+        assert [model.name for model in listed] == [f"models/{name}" for name in NAMES]
+
+
+@pytest.mark.parametrize("query", [{"limit": "0"}, {"limit": "x"}, {"limit": "1001"}, {"after_id": "gpt-99"},
+                                   {"after_id": "gpt-4", "before_id": "gpt-4o"}])  # fmt: skip
+def test_a_page_that_there_is_not(server: Any, query: dict[str, str]) -> None:
+    answered = server.get("/v1/models", params=query, headers={"anthropic-version": "2023-06-01"})
+    assert (answered.status_code, answered.json()["error"]["type"]) == (400, "invalid_request_error")
+    assert answered.headers["request-id"]
+
+
+@pytest.mark.parametrize("query", ["pageSize=0", "pageToken=gpt-99", "pageSize=2&pageSize=3", "limit=3"])
+def test_a_page_that_google_has_not(server: Any, query: str) -> None:
+    answered = server.get(f"/v1beta/models?{query}")
+    assert (answered.status_code, answered.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+def test_one_model_is_not_offered_in_the_shape_of_who_asks(server: Any) -> None:
+    with openai_of(server) as gpt, pytest.raises(openai.NotFoundError) as missing:
+        gpt.models.retrieve("gpt-4o")
+    assert missing.value.type == "invalid_request_error"
+    with anthropic_of(server) as claude, pytest.raises(anthropic.NotFoundError) as unknown:
+        claude.models.retrieve("claude-opus-4-6")
+    assert unknown.value.body["error"]["type"] == "not_found_error"  # type: ignore[index]
+    with google_of(server) as gemini, pytest.raises(errors.ClientError) as google:
+        gemini.models.get(model="gemini-2.5-pro")
+    assert google.value.status == "NOT_FOUND"
+    assert server.get("/v1/models/gpt-4o").headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "status"),
+    [
+        (MESSAGES, "beta=true", 200),
+        (RESPONSES, "api-version=preview", 200),
+        (GEMINI, "key=any", 200),
+        (GEMINI, "%24alt=json;enum-encoding=int&prettyPrint=false&quotaUser=me", 200),
+        (GEMINI, "alt=json", 200),
+        (GEMINI, "alt=sse", 400),
+        (GEMINI, "$alt=proto", 400),
+        (GEMINI, "fields=totalTokens", 400),
+        (GEMINI, "callback=f", 400),
+        (GEMINI, "foo=1", 400),
+        (GEMINI, "key=a&key=b", 400),
+    ],
+)
+def test_parameters_are_taken_as_the_vendor_takes_them(server: Any, path: str, query: str, status: int) -> None:
+    bodies = {
+        MESSAGES: {"model": "claude-opus-4-6", "messages": [USER]},
+        RESPONSES: {"model": "gpt-4o", "input": "a"},
+        GEMINI: {"contents": [ASKED]},
+    }
+    answered = server.post(f"{path}?{query}", bodies[path])
+    assert answered.status_code == status, answered.text
+    if status == 400:
+        assert answered.json()["error"]["status"] == "INVALID_ARGUMENT"
+        assert query.partition("=")[0] in answered.json()["error"]["message"]
