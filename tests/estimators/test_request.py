@@ -360,6 +360,8 @@ RESULT = {"type": "function_call_output", "call_id": "c", "output": "x"}
         {"messages": [*ASK, CHAT["messages"][2]]},
         {"messages": [*ASK, {"role": "assistant", "content": None}]},
         {"messages": [{"role": "function", "name": "f", "content": None}]},
+        # OpenAI refuses a space in it, servers in its shape do not.
+        {"messages": [{"role": "user", "name": "Ada Lovelace", "content": "x"}]},
         # Nothing is chosen where there is nothing to choose.
         {"messages": ASK, "tool_choice": "auto", "tools": []},
         {"messages": ASK, "tool_choice": "none", "tools": None},
