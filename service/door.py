@@ -99,8 +99,9 @@ class Door:
             return
         caller = ""
         if self._keys:
-            face, query = self._face_of(scope["path"], headers), scope["query_string"]
-            caller = self._keys.check(headers, face.keys_in(query) if query else ())
+            query = scope["query_string"]
+            others = self._face_of(scope["path"], headers).keys_in(query) if query else ()
+            caller = self._keys.check(headers, others)
         if self._limit:
             client = scope.get("client")
             await self._limit.check(caller or (client[0] if client else "unknown"))

@@ -73,7 +73,7 @@ class Face:
 
     def keys_in(self, query: bytes) -> list[bytes]:
         """The keys in a query."""
-        if not query or not self.key_parameters:
+        if not self.key_parameters:
             return []
         given = parse_qsl(query.decode("latin-1"), encoding="latin-1")
         return [value.encode("latin-1") for name, value in given if name in self.key_parameters]
