@@ -19,7 +19,7 @@ from functools import partial
 from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
 from .locks import loading
-from .safe_cuts import LONG, blocks
+from .safe_cuts import LONG, blocks, published_cut
 from .text import well_formed
 
 LARGE = 2_000_000
@@ -59,7 +59,7 @@ def _count_without_extras(text: str, encoding: Encoding) -> int:
         return _count_loaded(text, encoding)
     python = python_engine.engine(encoding)
     tokens = done = 0
-    for block in blocks(text, _BLOCK):
+    for block in blocks(text, _BLOCK, published_cut):
         if python.is_spent or len(block) > LONG:
             return tokens + _count_loaded(text[done:], encoding)
         tokens += python.count(block)
@@ -70,7 +70,7 @@ def _count_without_extras(text: str, encoding: Encoding) -> int:
 def _count_loaded(text: str, encoding: Encoding) -> int:
     """Count with what takes long to load."""
     count = _loaded.get(encoding.ranks.name) or _load(encoding.ranks.name)
-    return count(text) if len(text) <= _BLOCK else sum(map(count, blocks(text, _BLOCK)))
+    return count(text) if len(text) <= _BLOCK else sum(map(count, blocks(text, _BLOCK, published_cut)))
 
 
 def _load(name: str) -> Callable[[str], int]:

@@ -10,14 +10,12 @@ failure at any time, and this process does not use it again: that is logged as a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sized
-from functools import cache
 from typing import NamedTuple
 
 from .encodings import Encoding
 from .locks import loading
-from .safe_cuts import SPACE, blocks
+from .safe_cuts import blocks, published_cut
 
 PACKAGE = "fastokens"
 ENCODINGS = ("o200k_base", "cl100k_base")
@@ -32,16 +30,6 @@ fork would lose; and pieces that stay in the processor's cache are counted twice
 
 _PIECE = LARGEST // 4 - 200
 """Characters after which a place to cut is looked for: mostly there is one before the piece can be too large."""
-
-LETTER = r"[A-Za-z\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
-NO_LETTER = r"[\x00-&(-@\[-`{-\x7f\u3000-\u3002\u300c-\u300f\uff01\uff0c\uff1a\uff1b\uff1f]"
-"""A text may be cut between these two, since every published pattern has a chunk boundary there, and the same
-chunks on both sides of it; and before a single space between two characters that are none, as ``safe_cuts`` says.
-
-A letter ends the chunk it is in unless a letter, a mark or an apostrophe follows, and here none does. So no chunk
-reaches over the cut. No pattern looks behind, so what follows it is chunked as if it stood alone. What precedes it
-could only be changed by a look ahead; there is one in the alternatives for whitespace, and no whitespace precedes.
-"""
 
 Encode = Callable[[str], Sized]
 Otherwise = Callable[[str, Encoding], int]
@@ -101,17 +89,7 @@ def prepare(encoding: Encoding) -> State:
 
 def pieces(text: str, size: int = _PIECE) -> Iterator[str]:
     """Cut a text into pieces of a few characters more than ``size``, where there is a place to cut it."""
-    return blocks(text, size, _place_to_cut)
-
-
-def _place_to_cut(text: str, position: int) -> int | None:
-    found = _cut().search(text, position)
-    return found.start() if found else None
-
-
-@cache  # a process that counts one prompt does not need it
-def _cut() -> re.Pattern[str]:
-    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})| (?=[^{SPACE}])(?<=[^{SPACE}] )")
+    return blocks(text, size, published_cut)
 
 
 def give_up(encoding: Encoding, problem: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from .encodings import ENCODINGS, Encoding, load_ranks
@@ -12,7 +12,7 @@ from .errors import TokengapError
 from .locks import loading
 from .long_chunks import WINDOW, count_long, encode_long
 from .python_engine import rule
-from .safe_cuts import LONG, blocks
+from .safe_cuts import LONG, blocks, published_cut
 from .stand_ins import chunker, plain
 from .text import WHITE_SPACE
 
@@ -72,7 +72,7 @@ def _count(text: str, tiktoken: Tiktoken) -> int:
 def _encode(text: str, encoding: Encoding) -> Iterator[list[int]]:
     """The ids of a well-formed text of any shape, in time linear in its length."""
     tiktoken = tiktoken_for(encoding)
-    for block in blocks(text, _BLOCK):
+    for block in blocks(text, _BLOCK, published_cut):
         for part, is_long in _parts(block, encoding) if len(block) > LONG else ((block, False),):
             if is_long:
                 yield encode_long(part.encode(), tiktoken._encode_single_piece, tiktoken.decode_bytes)
@@ -84,30 +84,33 @@ def _parts(text: str, encoding: Encoding) -> Iterator[tuple[str, bool]]:
     """Cut a text into single long chunks and stretches of short ones, and say which of the two each part is.
 
     A long chunk takes tiktoken long, or makes its pattern engine give up, which it does after a million backtracking
-    steps, one for each character of a run of whitespace. A stretch has the same chunks if it stands alone: the patterns
-    look ahead from whitespace only, so that is true where it ends with another chunk; and each chunk alone is one.
-    What follows a stretch that is looked at could change its last chunk, and whitespace before that.
+    steps, one for each character of a run of whitespace. A stretch ends with a chunk that is not all whitespace, and
+    has the same chunks if it stands alone: the patterns look ahead from whitespace only, so what else could match
+    could match before as well, and of that the first was taken. A chunk alone is one for the same reason.
     """
-    pattern, plain_text = chunker(rule(encoding)).pattern, plain(text)
-    start, size = 0, _BLOCK
-    while start < len(text):
-        lengths = list(map(len, pattern.findall(plain_text, start, start + size)))
-        is_long = max(lengths) > WINDOW
-        if start + size >= len(text) and not is_long:
-            yield text[start:], False
-            return
-        starts = list(accumulate(lengths, initial=start))
-        last = next(at for at, length in enumerate(lengths) if length > WINDOW) if is_long else len(lengths) - 1
-        beyond = starts[last]
-        while last and text[starts[last] - 1] in WHITE_SPACE:
-            last -= 1
-        size = _BLOCK if last or is_long else 2 * size
-        yield text[start : starts[last]], False
-        start = starts[last]
-        while is_long and start <= beyond:
-            end = pattern.match(plain_text, start).end()  # type: ignore[union-attr]  # it matches everywhere
-            yield text[start:end], end - start > WINDOW
-            start = end
+    starts = [0]  # of the chunks that no part has yet, and of the next
+    for match in chunker(rule(encoding)).pattern.finditer(plain(text)):
+        start, end = match.span()
+        if end - start > WINDOW:
+            cut = _last_cut(text, starts)
+            for first, last in pairwise(dict.fromkeys((starts[0], *starts[cut:]))):
+                yield text[first:last], False
+            yield text[start:end], True
+            starts = [end]
+        else:
+            starts.append(end)
+            if end - starts[0] >= _BLOCK and (cut := _last_cut(text, starts)):
+                yield text[starts[0] : starts[cut]], False
+                del starts[:cut]
+    yield text[starts[0] :], False
+
+
+def _last_cut(text: str, starts: Sequence[int]) -> int:
+    """The last of these that follows a chunk which is not all whitespace, or the first."""
+    cut = len(starts) - 1
+    while cut and not text[starts[cut - 1] : starts[cut]].strip(WHITE_SPACE):
+        cut -= 1
+    return cut
 
 
 def tiktoken_for(encoding: Encoding) -> Tiktoken:

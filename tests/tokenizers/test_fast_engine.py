@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokengap.service.cli import main
-from tokengap.tokenizers import fast_engine, fast_engine_build, tiktoken_encodings
+from tokengap.tokenizers import fast_engine, fast_engine_build, safe_cuts, tiktoken_encodings
 from tokengap.tokenizers.encodings import ENCODINGS, Encoding, load_ranks
 from tokengap.tokenizers.locks import loading
 from tokengap.tokenizers.registry import get_counter
@@ -171,8 +171,8 @@ def test_a_cut_is_between_a_letter_and_none() -> None:
     letters = {chr(point) for first, last in classes()["L"] for point in range(first, last + 1)}
     marks = {chr(point) for first, last in classes()["M"] for point in range(first, last + 1)}
     before, after = (
-        set(re.findall(fast_engine.LETTER, everything)),
-        set(re.findall(fast_engine.NO_LETTER, everything)),
+        set(re.findall(safe_cuts.LETTER, everything)),
+        set(re.findall(safe_cuts.NO_LETTER, everything)),
     )
     assert before < letters
     assert after.isdisjoint(letters | marks | {"'"})
@@ -423,7 +423,7 @@ PACKAGES = {
 
 COUNTED = """
 import json, sys
-from tokengap.tokenizers import fast_engine, fast_engine_build, tiktoken_encodings
+from tokengap.tokenizers import fast_engine, fast_engine_build, safe_cuts, tiktoken_encodings
 from tokengap.tokenizers.encodings import ENCODINGS
 from tokengap.tokenizers.locks import loading
 from tokengap.tokenizers.registry import get_counter

@@ -93,9 +93,9 @@ def test_any_string_has_a_count(text: str) -> None:
         assert tokens(name, text) == len(reference(name).encode(text, disallowed_special=()))
 
 
-RUNS = st.lists(
-    st.sampled_from([" ", "  ", "\n", "\r\n", "\t", "\xa0", "\u3000", "\x1c", "a", "B", "!", "/", "'s", "7", "字"])
-)
+SPACES = (" ", "  ", "\n", "\r\n", "\t", "\xa0", "\u3000", "\x1c")
+LETTERS = ("a", "B", "s", "l", "L", "ſ", "é", "Б", "ǅ", "ʰ", "字", "\u0301")
+RUNS = st.lists(st.sampled_from((*SPACES, *LETTERS, "'", "'s", "'ll", "7", "!", "/")))
 
 
 @pytest.fixture
@@ -114,6 +114,14 @@ def test_parts_have_the_tokens_of_the_whole(text: str) -> None:
         ids = reference(name).encode_ordinary(text)
         assert tiktoken_encodings.encode(text, ENCODINGS[name]) == ids
         assert tiktoken_encodings.count(text, ENCODINGS[name]) == len(ids)
+
+
+@pytest.mark.parametrize("repeated", ["don't", "it'll", "éé'll", "中'll", "字ABCDEFGc", "ǅa", "\n/", "/\n", "a\x1c\n'"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_without_a_place_to_cut(name: str, repeated: str) -> None:
+    for before in range(7):
+        text = "a" * before + repeated * (70_000 // len(repeated))
+        assert tokens(name, text) == len(reference(name).encode_ordinary(text))
 
 
 def _letters() -> str:
