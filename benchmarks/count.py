@@ -198,11 +198,11 @@ def processes(engines: Sequence[str], kind: str, plans: Sequence[str], found: Fo
 
 def write_table(title: str, rows: dict[str, dict[str, list[dict[str, Any]]]], engines: Sequence[str]) -> None:
     engines = [name for name in engines if name != "tiktoken"]
-    print(f"\n{title}\n{'':15}{'bytes':>11}{'tiktoken':>12}" + "".join(f"{name:>12}" for name in engines))
+    print(f"\n{title}\n{'':15}{'bytes':>11}{'tiktoken':>13}" + "".join(f"{name:>12}" for name in engines))
     ratios: dict[str, list[float]] = defaultdict(list)
     for kind, cells in rows.items():
         every = [cell for found in cells.values() for cell in found]
-        line = f"{kind:15}{every[0]['bytes']:11,.0f}{median(cell['tiktoken'] for cell in every):9,.0f} us"
+        line = f"{kind:15}{every[0]['bytes']:11,.0f}{median(cell['tiktoken'] for cell in every):10,.0f} us"
         for engine in engines:
             if not cells[engine]:
                 line += f"{'-':>12}"
@@ -213,7 +213,7 @@ def write_table(title: str, rows: dict[str, dict[str, list[dict[str, Any]]]], en
                 line += f"{ratios[engine][-1]:11.2f}x"
         print(line)
     means = {name: f"{math.exp(statistics.fmean(map(math.log, found))):.2f}x" for name, found in ratios.items()}
-    print(f"{'geometric mean':38}" + "".join(f"{means.get(name, ''):>12}" for name in engines), flush=True)
+    print(f"{'geometric mean':39}" + "".join(f"{means.get(name, ''):>12}" for name in engines), flush=True)
 
 
 def faster(cells: Sequence[dict[str, Any]]) -> float:

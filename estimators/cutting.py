@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..tokenizers.counter import Counter, Kind, Tokenizer
+from ..tokenizers.counter import Counter, Kind, Tokenizer, check_counter
 from ..tokenizers.errors import TokengapError
 from ..tokenizers.models import ModelCounter
 from ..tokenizers.text import well_formed
@@ -96,8 +96,7 @@ def count_until(text: str | Iterable[str], limit: int, counter: Counter) -> Limi
 
     Raises TokengapError for a negative limit, and for what is no text or no counter.
     """
-    if not isinstance(counter, Counter):
-        raise _no_counter(counter)
+    check_counter(counter)
     not_negative(limit, "the limit")
     if not isinstance(text, Iterable) or isinstance(text, (bytes, bytearray)):
         raise TokengapError(f"a text must be str, or parts that are, not {type(text).__name__}")
@@ -228,22 +227,15 @@ def tokenizer_of(counter: Counter) -> Tokenizer:
         return tokenizer_of(counter.counter)
     if isinstance(counter, Tokenizer):
         return counter
-    if not isinstance(counter, Counter):
-        raise _no_counter(counter)
+    check_counter(counter)
     raise TokengapError(
         f"the counter {counter.name!r} cannot cut a text: it has no tokens that join to the text; "
         "use an encoding such as o200k_base"
     )
 
 
-def _no_counter(given: object) -> TokengapError:
-    return TokengapError(f"{given!r:.60} is no counter: get one with get_counter('o200k_base')")
-
-
 def whole_text(text: str) -> str:
     """The text with surrogate pairs joined; what cannot be written as UTF-8 is refused."""
-    if not isinstance(text, str):
-        raise TokengapError(f"a text must be str, not {type(text).__name__}; decode bytes as UTF-8")
     text, repaired = well_formed(text)
     if repaired:
         raise TokengapError("the text holds a lone surrogate, which is no character: it cannot be cut without loss")

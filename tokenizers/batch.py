@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 
-from .counter import Count, Counter
+from .counter import Count, Counter, check_counter
 from .errors import TokengapError
 from .threads import in_order, usable_cores
 
@@ -28,14 +28,17 @@ def count_many(texts: Iterable[str], counter: Counter, *, threads: int | None = 
 
     ``threads`` are by default as many as this process may use cores.
 
-    Raises TokengapError for what is not text, by its position; that and what the iterable of texts raises come after
-    the counts of all texts before.
+    Raises TokengapError for wrong arguments, and for what is not text, by its position; that and what the iterable of
+    texts raises come after the counts of all texts before.
     """
     if isinstance(texts, str):
         raise TokengapError("count_many takes texts, not one text; count takes that")
+    if not isinstance(texts, Iterable):
+        raise TokengapError(f"count_many takes texts, not {texts!r:.80}")
+    check_counter(counter)
     if threads is None:
         threads = usable_cores()
-    if not isinstance(threads, int) or threads < 1:
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
         raise TokengapError(f"threads must be a whole number of at least 1, not {threads!r}")
     return _counts(texts, counter, threads)
 

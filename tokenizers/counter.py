@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
+from .errors import TokengapError
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -76,12 +78,21 @@ def adds_up(counter: Counter) -> bool:
     return bool(getattr(counter, "adds_up", False))
 
 
+def check_counter(counter: object) -> None:
+    """Raise TokengapError for what is no counter, such as the name of one."""
+    if not isinstance(counter, Counter):
+        raise TokengapError(f"{counter!r:.60} is no counter: get one with get_counter('o200k_base')")
+
+
 def prepare(counter: Counter, characters: int | None = None) -> None:
     """Have a counter load at once what it counts so many characters with; without a number, what it counts any with.
 
     For processes that know they will count much, or that answer many and none of them late. A counter that has
-    nothing to load has no method of that name.
+    nothing to load has no method of that name. Raises TokengapError for what is no counter, or no number.
     """
+    check_counter(counter)
+    if characters is not None and (not isinstance(characters, int) or characters < 0):
+        raise TokengapError(f"characters must be a whole number of at least 0, not {characters!r}")
     method = getattr(counter, "prepare", None)
     if method is not None:
         method(characters)

@@ -20,7 +20,7 @@ from . import fast_engine, python_engine
 from .encodings import ENCODINGS, Encoding
 from .locks import loading
 from .safe_cuts import LONG, blocks, published_cut
-from .text import well_formed
+from .text import check_text, well_formed
 
 LARGE = 2_000_000
 """Characters of a text that tiktoken is loaded for at once."""
@@ -32,7 +32,8 @@ _loaded: dict[str, Callable[[str], int]] = {}
 
 
 def count(text: str, encoding: Encoding) -> tuple[int, bool]:
-    """The tokens of a text, and whether it had to be made well-formed."""
+    """The tokens of a text, and whether it had to be made well-formed. Raises TokengapError for what is no ``str``."""
+    check_text(text)
     try:
         return fast_engine.count(text, encoding, _count_without_extras), False
     except UnicodeEncodeError:

@@ -79,7 +79,7 @@ def prepare(encoding: Encoding) -> State:
     """Build and check the engine now, unless that was done, and say whether it is used."""
     engine = engines.get(encoding.ranks.name)
     if engine is None:
-        return State(False, f"{PACKAGE} is used with {' and '.join(ENCODINGS)} alone")
+        return State(False, f"{PACKAGE} is used with the vocabularies of {' and '.join(ENCODINGS)} alone")
     with loading:
         from .fast_engine_build import build
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from .errors import TokengapError
+
 WHITE_SPACE = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
@@ -41,6 +43,12 @@ def measure(text: str) -> TextSize:
     return TextSize(words=len(text.split()), chars=len(text), bytes=len(text.encode()))
 
 
+def check_text(text: object) -> None:
+    """Raise TokengapError for what is no ``str``."""
+    if not isinstance(text, str):
+        raise TokengapError(f"a text must be str, not {type(text).__name__}; decode bytes as UTF-8")
+
+
 def well_formed(text: str) -> tuple[str, bool]:
     r"""Return the text as valid Unicode, and whether that needed a U+FFFD.
 
@@ -49,7 +57,10 @@ def well_formed(text: str) -> tuple[str, bool]:
 
     >>> well_formed("a\udbc0")
     ('a\ufffd', True)
+
+    Raises TokengapError for what is no ``str``.
     """
+    check_text(text)
     if text.isascii():
         return text, False
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,23 @@ def test_what_is_no_text_is_told_by_its_place(bad: object) -> None:
     assert [next(counts).tokens for _ in range(5)] == [1] * 5
     with pytest.raises(TokengapError, match="text 5, from 0, is no text"):
         next(counts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "counter", "threads", "message"),
+    [
+        ("one text", get_counter("words"), None, "takes texts, not one text"),
+        (7, get_counter("words"), None, "takes texts, not 7"),
+        (["a"], "o200k_base", None, "'o200k_base' is no counter: get one with get_counter"),
+        (["a"], None, None, "None is no counter"),
+        (["a"], get_counter("words"), 0, "at least 1, not 0"),
+        (["a"], get_counter("words"), True, "at least 1, not True"),
+        (["a"], get_counter("words"), "2", "at least 1, not '2'"),
+    ],
+)
+def test_wrong_arguments(texts: Any, counter: Any, threads: Any, message: str) -> None:
+    with pytest.raises(TokengapError, match=message):
+        count_many(texts, counter, threads=threads)
 
 
 def test_what_the_texts_raise_comes_after_the_counts_before() -> None:

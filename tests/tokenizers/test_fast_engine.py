@@ -27,6 +27,7 @@ from hypothesis import strategies as st
 from tokengap.service.cli import main
 from tokengap.tokenizers import fast_engine, fast_engine_build, safe_cuts, tiktoken_encodings
 from tokengap.tokenizers.encodings import ENCODINGS, Encoding, load_ranks
+from tokengap.tokenizers.errors import TokengapError
 from tokengap.tokenizers.locks import loading
 from tokengap.tokenizers.registry import get_counter
 from tokengap.tokenizers.text import well_formed
@@ -311,7 +312,7 @@ def test_nobody_waits_while_it_is_built(unbuilt: fast_engine.Engine, monkeypatch
 @pytest.mark.parametrize("other", ["p50k_base", "p50k_edit", "r50k_base"])
 def test_encodings_it_is_not_used_with(other: str) -> None:
     state = fast_engine.prepare(ENCODINGS[other])
-    assert state == (False, "fastokens is used with o200k_base and cl100k_base alone")
+    assert state == (False, "fastokens is used with the vocabularies of o200k_base and cl100k_base alone")
     assert fast_engine.count("a", ENCODINGS[other], lambda text, encoding: 77) == 77
 
 
@@ -323,6 +324,14 @@ def test_without_the_package(unbuilt: fast_engine.Engine, monkeypatch: pytest.Mo
     state = fast_engine.prepare(ENCODINGS["cl100k_base"])
     assert not state.used
     assert "pip install tokengap[fast]" in state.reason
+
+
+def test_a_wrong_argument_does_not_put_the_engine_aside() -> None:
+    assert fast_engine.prepare(ENCODINGS["cl100k_base"]).used
+    for wrong in (None, b"x", 7):
+        with pytest.raises(TokengapError, match="a text must be str"):
+            get_counter("cl100k_base").count(wrong)  # type: ignore[arg-type]  # as from a caller without types
+    assert fast_engine.prepare(ENCODINGS["cl100k_base"]).used
 
 
 # What is not trusted

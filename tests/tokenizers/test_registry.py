@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokengap.tokenizers import registry
-from tokengap.tokenizers.counter import Count, Counter
+from tokengap.tokenizers.counter import Count, Counter, prepare
 from tokengap.tokenizers.errors import TokengapError, UnknownNameError
 from tokengap.tokenizers.registry import BUILT_IN, get_counter, listing
 
@@ -155,3 +155,26 @@ def test_an_artefact_written_anew_is_read_anew(tmp_path: Path) -> None:
         save(train(["aaaa"], merges=merges), path)
         counts.append(get_counter(f"bpe:{path}").count("aaaa").tokens)
     assert counts == [4, 1]
+
+
+@pytest.mark.parametrize("spec", ["o200k_base", "r50k_base", "model:gpt-4o", "words:4/3", "chars:4", "bytes"])
+@pytest.mark.parametrize("given", [None, 7, b"bytes", ["a"], bytearray(b"a")])
+def test_what_is_no_text_is_refused(spec: str, given: object) -> None:
+    counter = get_counter(spec)
+    with pytest.raises(TokengapError, match="a text must be str, not"):
+        counter.count(given)  # type: ignore[arg-type]  # as from a caller without types
+    assert counter.count("a text").tokens >= 2
+
+
+@pytest.mark.parametrize(
+    ("counter", "characters", "message"),
+    [
+        ("o200k_base", None, "'o200k_base' is no counter"),
+        (get_counter("o200k_base"), "x", "at least 0, not 'x'"),
+        (get_counter("o200k_base"), -5, "at least 0, not -5"),
+        (get_counter("words"), 1.5, r"at least 0, not 1\.5"),
+    ],
+)
+def test_what_cannot_be_prepared(counter: object, characters: object, message: str) -> None:
+    with pytest.raises(TokengapError, match=message):
+        prepare(counter, characters)  # type: ignore[arg-type]  # as from a caller without types
