@@ -39,6 +39,8 @@ SIZES = {
 PLANS = {"small": ("50 characters", "2 KB", "20 KB", "conversation"), "1 MB": ("1 MB",), "20 MB": ("20 MB",)}
 STAGES = ("first sight", "warm", "same")
 WARMING = 5_000_000
+RETURNING = 100_000
+"""Characters of text that was counted before, which are counted again when another process had the processor."""
 
 
 def measure(engine: str, kind: str, encoding: str, plan: str) -> Iterator[dict[str, Any]]:
@@ -57,15 +59,16 @@ def measure(engine: str, kind: str, encoding: str, plan: str) -> Iterator[dict[s
     unseen = {size: pieces(tested, SIZES[size]) for size in PLANS[plan]}
     for size, (first, _) in unseen.items():
         texts = turn_by_turn(first) if size == "conversation" else first
+        count(other[:RETURNING])
         yield timed(f"{size}/first sight", count, texts)
     for start in range(0, min(len(warming), WARMING), 100_000):
         count(warming[start : start + 100_000])
     for size, (first, later) in unseen.items():
         if size == "conversation":
             continue
-        if later:
-            yield timed(f"{size}/warm", count, later)
-        yield timed(f"{size}/same", count, later or first)
+        for stage in ("warm", "same") if later else ("same",):
+            count(warming[:RETURNING])
+            yield timed(f"{size}/{stage}", count, later or first)
     yield {"load": load * 1000, "memory": memory()}
 
 
