@@ -1,14 +1,14 @@
 """Counting real text, from 50 characters to 20 MB, beside the other engines there are. Every count is checked.
 
     python benchmarks/count.py --quick --fetch     # a minute or two: three kinds, no slow engines, up to 1 MB
-    python benchmarks/count.py --fetch             # everything; an hour
+    python benchmarks/count.py --fetch             # everything, which takes hours
     python benchmarks/count.py --kinds prose japanese --engines tiktoken '[fast]' --rounds 5
 
-``--fetch`` downloads the texts that are not there yet. Each engine counts each kind of text in fresh processes, beside
-one of tiktoken's: the two take turns, text by text or a few milliseconds at a time, so that what disturbs the machine
-disturbs both. The tables give medians of the rounds: for tiktoken the CPU time of one text, for the others how many
-times faster they were than tiktoken beside them. Before the clock starts an engine has counted a megabyte of another
-kind, so loading is not in the figures; the last table has it.
+``--fetch`` downloads the texts that are not there yet. Each engine counts each kind of text in fresh processes,
+beside one of tiktoken's: the two take turns, a size and stage at a time, so that what disturbs the machine disturbs
+both. The tables give medians of the rounds: for tiktoken the CPU time of one text, for the others how many times
+faster they were than tiktoken beside them. Before the clock starts an engine has counted a megabyte of another kind,
+so loading is not in the figures; the last table has it.
 
 "first sight": the process has seen no text of the kind. "warm": it has counted up to 5 MB of other text of the
 kind. "same": it has counted this very text once before. "conversation": twenty messages of 1 KB, which are counted at
@@ -65,11 +65,12 @@ def main() -> int:
     )
     if "cold" in options.plans:
         cold(engines, options.encoding, options.rounds * 3)
-    found, loads = measured(engines, kinds, options)
+    beside = [name for name in engines if name != "tiktoken"]
+    found, loads = measured(beside, kinds, options)
     for size in SIZES:
         for stage in STAGES:
             if f"{size}/{stage}" in found:
-                write_table(f"{size}, {stage}", found[f"{size}/{stage}"], engines)
+                write_table(f"{size}, {stage}", found[f"{size}/{stage}"], beside)
     write_loads(loads)
     return int(not verdict(found))
 
@@ -154,7 +155,11 @@ def measured(
                     result["right"] = result.pop("counts") == beside["counts"]
                     found[result["cell"]][kind][engine].append(result)
         print(f"round {number + 1} of {options.rounds} done", file=sys.stderr)
-    return found, loads
+    return {cell: rows for cell, kinds in found.items() if (rows := _with_results(kinds))}, loads
+
+
+def _with_results(kinds: dict[str, dict[str, list[dict[str, Any]]]]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    return {kind: cells for kind, cells in kinds.items() if any(cells.values())}
 
 
 def in_turn(engine: str, what: Sequence[str], *, first: bool) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -189,15 +194,12 @@ def processes(engines: Sequence[str], kind: str, plans: Sequence[str], found: Fo
     megabyte = found["1 MB/first sight"][kind]
     for plan in PLANS:
         for engine in engines if plan in plans else ():
-            if engine == "tiktoken":
-                continue
             slow = any(cell["cpu"] > SLOW for cell in megabyte[engine])
             if not slow or (plan != "20 MB" and not found[f"{PLANS[plan][0]}/same"][kind][engine]):
                 yield engine, plan
 
 
 def write_table(title: str, rows: dict[str, dict[str, list[dict[str, Any]]]], engines: Sequence[str]) -> None:
-    engines = [name for name in engines if name != "tiktoken"]
     print(f"\n{title}\n{'':15}{'bytes':>11}{'tiktoken':>13}" + "".join(f"{name:>12}" for name in engines))
     ratios: dict[str, list[float]] = defaultdict(list)
     for kind, cells in rows.items():

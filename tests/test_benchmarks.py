@@ -59,6 +59,14 @@ def test_counting(texts: Path) -> None:
     assert "1 MB, warm: [fast] is at least" in shown
 
 
+@pytest.mark.probe
+def test_counting_of_small_texts_alone(texts: Path) -> None:
+    done = run("count.py", "--kinds", "prose", "--engines", "tiktoken", "tokengap", "--plans", "small", texts=texts)
+    assert done.returncode == 0, done.stderr
+    assert "conversation, first sight" in done.stdout
+    assert "1 MB" not in done.stdout
+
+
 @pytest.mark.slow
 def test_the_texts_are_listed(texts: Path) -> None:
     done = run("texts.py", texts=texts)

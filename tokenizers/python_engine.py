@@ -83,7 +83,7 @@ class _RankMemo(dict[bytes, int]):
 
 
 class _Counts(dict[str, int]):
-    """The number of tokens of the chunks met lately. ``work`` is the bytes of all that had to be looked up."""
+    """The number of tokens of the chunks met lately. ``work`` is the bytes looked up, more for those to be merged."""
 
     def __init__(self, ranks: _RankMemo) -> None:
         super().__init__()

@@ -23,9 +23,9 @@ from .text import WHITE_SPACE
 LONG = 1 << 15
 """Characters without a safe cut that may hold a chunk that takes long to merge."""
 
-SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
-"""What stands between brackets for space in either sense."""
-
+_SPACE = re.escape(WHITE_SPACE + "\x1c\x1d\x1e\x1f")
+# What it begins with is looked for first: four times as quick as to look behind every character.
+_SINGLE_SPACE = f" (?=[^{_SPACE}])(?<=[^{_SPACE}] )"
 
 LETTER = r"[A-Za-z\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]"
 NO_LETTER = r"[\x00-&(-@\[-`{-\x7f\u3000-\u3002\u300c-\u300f\uff01\uff0c\uff1a\uff1b\uff1f]"
@@ -82,10 +82,9 @@ def regrouped(parts: Iterable[str]) -> Iterator[str]:
 
 @cache  # a process that counts one prompt does not need it
 def _cut() -> re.Pattern[str]:
-    # What it begins with is looked for first: four times as quick as to look behind every character.
-    return re.compile(rf" (?=[^{SPACE}])(?<=[^{SPACE}] )|\n(?=[^{SPACE}/])(?<=[^{SPACE}]\n)")
+    return re.compile(rf"{_SINGLE_SPACE}|\n(?=[^{_SPACE}/])(?<=[^{_SPACE}]\n)")
 
 
 @cache
 def _published_cut() -> re.Pattern[str]:
-    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})| (?=[^{SPACE}])(?<=[^{SPACE}] )")
+    return re.compile(f"{NO_LETTER}(?<={LETTER}{NO_LETTER})|{_SINGLE_SPACE}")

@@ -547,7 +547,7 @@ def test_one_model_is_not_offered_in_the_shape_of_who_asks(server: Any) -> None:
     assert missing.value.type == "invalid_request_error"
     with anthropic_of(server) as claude, pytest.raises(anthropic.NotFoundError) as unknown:
         claude.models.retrieve("claude-opus-4-6")
-    assert unknown.value.body["error"]["type"] == "not_found_error"  # type: ignore[index]
+    assert unknown.value.body["error"]["type"] == "not_found_error"  # type: ignore[index]  # the SDK says object
     with google_of(server) as gemini, pytest.raises(errors.ClientError) as google:
         gemini.models.get(model="gemini-2.5-pro")
     assert google.value.status == "NOT_FOUND"
